@@ -1,0 +1,69 @@
+package dense
+
+import "fmt"
+
+// Float is the element type of host matrices.
+type Float interface{ float32 | float64 }
+
+// Matrix is a dense row-major matrix on the host: element (i, j) is Data[i*Stride+j].
+// It has the layout of gonum's blas32.General and blas64.General. A Matrix is a view: copying
+// the struct shares the elements.
+type Matrix[T Float] struct {
+	Rows, Cols int
+	Stride     int // elements from one row to the next, at least Cols
+	Data       []T // at least (Rows-1)*Stride+Cols elements
+}
+
+// New returns a zero matrix with Stride = cols.
+func New[T Float](rows, cols int) Matrix[T] {
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("dense.New: negative size %d×%d", rows, cols))
+	}
+	return Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: make([]T, rows*cols)}
+}
+
+// Row returns row i; the slice is the matrix's own and has Cols elements.
+func (m Matrix[T]) Row(i int) []T {
+	o := i * m.Stride
+	return m.Data[o : o+m.Cols : o+m.Cols]
+}
+
+// At returns element (i, j).
+func (m Matrix[T]) At(i, j int) T { return m.Row(i)[j] }
+
+// Set sets element (i, j).
+func (m Matrix[T]) Set(i, j int, v T) { m.Row(i)[j] = v }
+
+// View returns the first cols columns of rows [r0, r1), sharing the elements.
+func (m Matrix[T]) View(r0, r1, cols int) Matrix[T] {
+	if r0 < 0 || r1 < r0 || r1 > m.Rows || cols < 0 || cols > m.Cols {
+		panic(fmt.Sprintf("dense.Matrix.View: rows [%d,%d), %d columns of a %d×%d matrix", r0, r1, cols, m.Rows, m.Cols))
+	}
+	v := Matrix[T]{Rows: r1 - r0, Cols: cols, Stride: m.Stride}
+	if r1 > r0 {
+		v.Data = m.Data[r0*m.Stride : (r1-1)*m.Stride+cols]
+	}
+	return v
+}
+
+// Clone returns a copy with Stride = Cols.
+func (m Matrix[T]) Clone() Matrix[T] {
+	c := New[T](m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(c.Row(i), m.Row(i))
+	}
+	return c
+}
+
+// Validate reports a matrix whose sizes and data do not fit.
+func (m Matrix[T]) Validate() error {
+	need := 0
+	if m.Rows > 0 && m.Cols > 0 {
+		need = (m.Rows-1)*m.Stride + m.Cols
+	}
+	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || len(m.Data) < need {
+		return fmt.Errorf("dense: matrix %d×%d with stride %d and %d elements; want stride ≥ columns and at least %d elements",
+			m.Rows, m.Cols, m.Stride, len(m.Data), need)
+	}
+	return nil
+}
