@@ -57,10 +57,7 @@ func (m Matrix[T]) Clone() Matrix[T] {
 
 // Validate reports a matrix whose sizes and data do not fit.
 func (m Matrix[T]) Validate() error {
-	need := 0
-	if m.Rows > 0 && m.Cols > 0 {
-		need = (m.Rows-1)*m.Stride + m.Cols
-	}
+	need := m.extent()
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || len(m.Data) < need {
 		return fmt.Errorf("dense: matrix %d×%d with stride %d and %d elements; want stride ≥ columns and at least %d elements",
 			m.Rows, m.Cols, m.Stride, len(m.Data), need)

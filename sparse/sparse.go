@@ -1,6 +1,6 @@
 package sparse
 
-import "fmt"
+import "sddmmkit/internal/shape"
 
 // Float is the element type of host matrices.
 type Float interface{ float32 | float64 }
@@ -57,13 +57,5 @@ type CSC[T Float] struct {
 // NNZ returns the number of non-zeros.
 func (c *CSC[T]) NNZ() int64 { return int64(len(c.Val)) }
 
-// ShapeError says which operands of an operation do not fit each other.
-type ShapeError struct {
-	Op       string // the operation, such as "sddmm.Compute"
-	Operands string // the operands with their sizes, such as "S 3×4, A 2×8, B 4×8"
-	Want     string // what was expected
-}
-
-func (e *ShapeError) Error() string {
-	return fmt.Sprintf("%s: shapes do not fit: %s; want %s", e.Op, e.Operands, e.Want)
-}
+// ShapeError says which operands of an operation do not fit each other, and what was expected.
+type ShapeError = shape.Error

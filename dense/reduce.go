@@ -1,0 +1,49 @@
+package dense
+
+import (
+	"context"
+
+	"sddmmkit/device"
+)
+
+// Dot returns Σ x_i·y_i, summed in float64 in an order that depends on the length alone.
+func Dot[T Float](ctx context.Context, x, y *device.Buffer[T]) (float64, error) {
+	h, err := host("dense.Dot", x.Operand("x"), y.Operand("y"))
+	if err != nil {
+		return 0, err
+	}
+	if x.Len() != y.Len() {
+		return 0, shapeError("dense.Dot", "equal lengths", "x of %d, y of %d elements", x.Len(), y.Len())
+	}
+	xs, ys := x.Host(), y.Host()
+	return sumBlocks(ctx, h, len(xs), 1, func(lo, hi int) float64 {
+		var s float64
+		for i, v := range xs[lo:hi] {
+			s += float64(v) * float64(ys[lo+i])
+		}
+		return s
+	})
+}
+
+// WeightedNorm returns Σ_i w_i·‖X_i‖², summed in float64 in a fixed order; w has one element per row.
+func WeightedNorm[T Float](ctx context.Context, x *Resident[T], w *device.Buffer[T]) (float64, error) {
+	h, err := host("dense.WeightedNorm", x.Operand("X"), w.Operand("w"))
+	if err != nil {
+		return 0, err
+	}
+	if w.Len() != int64(x.Rows) {
+		return 0, shapeError("dense.WeightedNorm", "one weight per row", "X %s, w of %d elements", x.Shape(), w.Len())
+	}
+	xm, ws := x.Host(), w.Host()
+	return sumBlocks(ctx, h, x.Rows, x.Cols, func(lo, hi int) float64 {
+		var s float64
+		for i := lo; i < hi; i++ {
+			var n float64
+			for _, v := range xm.Row(i) {
+				n += float64(v) * float64(v)
+			}
+			s += float64(ws[i]) * n
+		}
+		return s
+	})
+}

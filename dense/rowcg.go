@@ -1,0 +1,162 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"sddmmkit/device"
+)
+
+// RowCG holds the state of M independent conjugate-gradient iterations, one per row of X, with a
+// Jacobi preconditioner. Row i solves
+//
+//	(H_i + s_i·I)·x_i = b_i
+//
+// where H_i is symmetric and positive semidefinite and known only through products: before each
+// step the caller sets Q_i = H_i·P_i. Scalars are per row, so that one step is one pass over the
+// rows. A row whose preconditioned residual has fallen below the tolerance, or whose direction has
+// no curvature left, stays as it is.
+//
+//	cg.Start(ctx, tol)           after R = b − H·X and D = diag(H)
+//	repeat: Q = H·P; cg.Step(ctx)
+type RowCG[T Float] struct {
+	X     *Resident[T]      // M×K, the solution; the caller's
+	R     *Resident[T]      // M×K, the residual; set to b − H·X before Start
+	P     *Resident[T]      // M×K, the direction
+	Q     *Resident[T]      // M×K, H·P, set by the caller before each Step
+	D     *Resident[T]      // M×K, diag(H), set by the caller before Start, which inverts D + s
+	Shift *device.Buffer[T] // M, s; the caller's
+
+	rz   *device.Buffer[float64] // M, ⟨r, z⟩ of each row, negative once the row is done
+	stop *device.Buffer[float64] // M, the ⟨r, z⟩ at which a row is done
+}
+
+// NewRowCG makes the state for solutions x with shifts s (one per row). x and shift stay the
+// caller's; the caller closes the state.
+func NewRowCG[T Float](x *Resident[T], shift *device.Buffer[T]) (cg *RowCG[T], err error) {
+	if err := device.Check("dense.NewRowCG", x.Operand("X"), shift.Operand("shift")); err != nil {
+		return nil, err
+	}
+	if shift.Len() != int64(x.Rows) {
+		return nil, shapeError("dense.NewRowCG", "one shift per row", "X %s, shift of %d elements", x.Shape(), shift.Len())
+	}
+	cg = &RowCG[T]{X: x, Shift: shift}
+	defer func() {
+		if err != nil {
+			cg.Close()
+		}
+	}()
+	for _, m := range []**Resident[T]{&cg.R, &cg.P, &cg.Q, &cg.D} {
+		if *m, err = Alloc[T](x.Device(), x.Rows, x.Cols); err != nil {
+			return nil, fmt.Errorf("conjugate gradients: %w", err)
+		}
+	}
+	for _, v := range []**device.Buffer[float64]{&cg.rz, &cg.stop} {
+		if *v, err = device.Alloc[float64](x.Device(), int64(x.Rows)); err != nil {
+			return nil, fmt.Errorf("conjugate gradients: %w", err)
+		}
+	}
+	return cg, nil
+}
+
+// Close frees what NewRowCG made. Closing again does nothing.
+func (cg *RowCG[T]) Close() error {
+	return errors.Join(cg.R.Close(), cg.P.Close(), cg.Q.Close(), cg.D.Close(), cg.rz.Close(), cg.stop.Close())
+}
+
+// Start begins the iteration: R becomes R − s·X, D becomes 1/(D + s), and P = D∘R. A row is done when ⟨r, D∘r⟩ falls to
+// tol²·max(⟨r, D∘r⟩ at the start, ⟨x, x/D⟩): relative to the first residual, or to the solution where a
+// good start makes the first residual small. It returns the number of rows that are not done.
+func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err error) {
+	h, err := host("dense.RowCG.Start", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
+	if err != nil {
+		return 0, err
+	}
+	xm, rm, pm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.D.Host()
+	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
+	return countRows(ctx, h, cg.X, func(i int) bool {
+		x, r, p, d := xm.Row(i), rm.Row(i), pm.Row(i), dm.Row(i)
+		var sum, scale float64
+		for k, v := range d {
+			v += shift[i]
+			if v > 0 {
+				scale += float64(x[k]) * float64(x[k]) * float64(v)
+				d[k] = 1 / v
+			} else {
+				d[k] = 0
+			}
+			r[k] -= shift[i] * x[k]
+			p[k] = d[k] * r[k]
+			sum += float64(r[k]) * float64(p[k])
+		}
+		stop[i] = tol * tol * max(sum, scale)
+		rz[i] = sum
+		return closeRow(rz, stop, p, i)
+	})
+}
+
+// Step takes one step of every row that is not done, given Q = H·P, and returns the number of
+// rows that are not done after it.
+func (cg *RowCG[T]) Step(ctx context.Context) (active int64, err error) {
+	h, err := host("dense.RowCG.Step", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
+	if err != nil {
+		return 0, err
+	}
+	xm, rm, pm, qm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.Q.Host(), cg.D.Host()
+	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
+	return countRows(ctx, h, cg.X, func(i int) bool {
+		if rz[i] < 0 {
+			return false
+		}
+		x, r, p, q, d := xm.Row(i), rm.Row(i), pm.Row(i), qm.Row(i), dm.Row(i)
+		s := shift[i]
+		var pq float64
+		for k, v := range p {
+			q[k] += s * v
+			pq += float64(v) * float64(q[k])
+		}
+		if !(pq > 0) || math.IsInf(pq, 0) {
+			rz[i] = 0
+			return closeRow(rz, stop, p, i)
+		}
+		alpha := T(rz[i] / pq)
+		var sum float64
+		for k, v := range p {
+			x[k] += alpha * v
+			r[k] -= alpha * q[k]
+			sum += float64(r[k]) * float64(d[k]*r[k])
+		}
+		beta := T(sum / rz[i])
+		rz[i] = sum
+		for k := range p {
+			p[k] = d[k]*r[k] + beta*p[k]
+		}
+		return closeRow(rz, stop, p, i)
+	})
+}
+
+// closeRow marks row i as done, with a zero direction, when its ⟨r, z⟩ has reached the end or is no
+// number; it reports whether the row goes on.
+func closeRow[T Float](rz, stop []float64, p []T, i int) bool {
+	if rz[i] > stop[i] && !math.IsInf(rz[i], 0) {
+		return true
+	}
+	rz[i] = -1
+	clear(p)
+	return false
+}
+
+func countRows[T Float](ctx context.Context, h device.Host, x *Resident[T], row func(i int) bool) (int64, error) {
+	n, err := sumBlocks(ctx, h, x.Rows, x.Cols, func(lo, hi int) float64 {
+		var n float64
+		for i := lo; i < hi; i++ {
+			if row(i) {
+				n++
+			}
+		}
+		return n
+	})
+	return int64(n), err
+}

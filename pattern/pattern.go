@@ -1,0 +1,130 @@
+// Package pattern holds sparsity patterns on a device: the index arrays resident there, cut into
+// units of work, planned once and shared by every operation and every value on the pattern.
+//
+// A pattern (structure and plan) and its values are separate. Values are any device.Buffer with
+// one element per non-zero, in the pattern's order; sddmm writes such buffers, spmm reads them.
+// The transpose of a pattern is a second index over the same values: a pattern of its own, and
+// for each of its non-zeros the place of its value in the order of the original.
+package pattern
+
+import (
+	"errors"
+	"fmt"
+
+	"sddmmkit/device"
+	"sddmmkit/internal/parallel"
+	"sddmmkit/sparse"
+	"sddmmkit/tiling"
+)
+
+// Resident is a sparsity pattern on a device. It is not safe for concurrent use.
+type Resident struct {
+	Rows, Cols int
+	NNZ        int64
+	RowPtr     *device.Buffer[int64] // Rows+1
+	ColIdx     *device.Buffer[int32] // NNZ
+	Work       tiling.Units
+
+	dev        device.Device
+	host       *sparse.Pattern
+	transposed *Transposed // once made
+}
+
+// Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with
+// values in its own order; Perm says where its non-zeros stand in the order of the original.
+type Transposed struct {
+	Resident
+	Perm *device.Buffer[int64] // NNZ: non-zero q here is non-zero Perm[q] of the original
+
+	perm []int64
+}
+
+// Upload validates p and puts it on dev. On the CPU nothing is copied: p's slices are used in
+// place and must not change until Close.
+func Upload(dev device.Device, p *sparse.Pattern) (*Resident, error) {
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("pattern.Upload: %w", err)
+	}
+	r := &Resident{}
+	if err := r.place(dev, p); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// place fills r with p on dev, or leaves nothing behind.
+func (r *Resident) place(dev device.Device, p *sparse.Pattern) (err error) {
+	*r = Resident{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ(), dev: dev, host: p, Work: tiling.Cut(p, tiling.UnitCost(p))}
+	if r.RowPtr, err = device.Place(dev, p.RowPtr); err != nil {
+		return err
+	}
+	if r.ColIdx, err = device.Place(dev, p.ColIdx); err != nil {
+		r.Close()
+	}
+	return err
+}
+
+// Device returns where the pattern lives.
+func (r *Resident) Device() device.Device { return r.dev }
+
+// Host returns the pattern on the host. It is shared: do not change it.
+func (r *Resident) Host() *sparse.Pattern { return r.host }
+
+// Shape names the pattern with its size, for error messages.
+func (r *Resident) Shape() string {
+	return fmt.Sprintf("pattern %d×%d with %d non-zeros", r.Rows, r.Cols, r.NNZ)
+}
+
+// Operand names the pattern for device.Check.
+func (r *Resident) Operand() device.Operand {
+	return device.Operand{Name: "pattern", On: r.dev, Closed: r.RowPtr == nil}
+}
+
+// Transpose returns the transpose of the pattern. It is made on first use, belongs to r and is
+// closed with it.
+func (r *Resident) Transpose() (*Transposed, error) {
+	if r.transposed != nil {
+		return r.transposed, nil
+	}
+	threads := 0
+	if h, ok := r.dev.(device.Host); ok {
+		threads = h.Threads()
+	}
+	p, perm := r.host.Transpose(threads)
+	t := &Transposed{perm: perm}
+	if err := t.place(r.dev, p); err != nil {
+		return nil, fmt.Errorf("pattern.Transpose: %w", err)
+	}
+	var err error
+	if t.Perm, err = device.Place(r.dev, perm); err != nil {
+		t.Resident.Close()
+		return nil, fmt.Errorf("pattern.Transpose: %w", err)
+	}
+	r.transposed = t
+	return t, nil
+}
+
+// Gather returns values of the original, on the host, in the order of the transpose.
+func Gather[T any](t *Transposed, values []T) []T {
+	out := make([]T, len(values))
+	parallel.Ranges(0, int64(len(out)), func(_ int, lo, hi int64) {
+		for q := lo; q < hi; q++ {
+			out[q] = values[t.perm[q]]
+		}
+	})
+	return out
+}
+
+// Close frees the pattern and its transpose. Closing again does nothing.
+func (r *Resident) Close() error {
+	if r == nil {
+		return nil
+	}
+	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close())
+	r.RowPtr, r.ColIdx = nil, nil
+	if t := r.transposed; t != nil {
+		r.transposed = nil
+		err = errors.Join(err, t.Perm.Close(), t.Resident.Close())
+	}
+	return err
+}

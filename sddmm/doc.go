@@ -1,0 +1,20 @@
+// Package sddmm computes sampled dense-dense matrix products: for a sparse M×N matrix S with
+// pattern Ω and dense A (M×K) and B (N×K),
+//
+//	P_ij = α·f(S_ij, ⟨A_i, B_j⟩) + β·P_ij        for (i,j) ∈ Ω
+//
+// where the epilogue f is one of
+//
+//	Dot       f(s, d) = d        the pattern alone
+//	Scale     f(s, d) = s·d      Nisa et al., cuSDDMM, algorithm 2
+//	Residual  f(s, d) = s − d    gradients of squared loss
+//	Quotient  f(s, d) = s / d    LDA and KL divergence (cuSDDMM, equation 3)
+//
+// The cost is 2·nnz·K flops. With β = 0, P is not read and may hold anything; with α = 0, neither
+// A, B nor S is read. K = 0 makes every dot product zero.
+//
+// Compute takes host matrices and is the whole operation in one call. A Plan works on a pattern
+// that is resident on a device, and on values and dense matrices resident there, and is what
+// solvers call over and over. Results are bitwise the same from run to run and for any number of
+// threads, because each dot product is summed in an order that depends on K alone.
+package sddmm
