@@ -25,6 +25,25 @@ func Dot[T Float](ctx context.Context, x, y *device.Buffer[T]) (float64, error) 
 	})
 }
 
+// Dot3 returns Σ w_i·x_i·y_i, summed like Dot.
+func Dot3[T Float](ctx context.Context, w, x, y *device.Buffer[T]) (float64, error) {
+	h, err := host("dense.Dot3", w.Operand("w"), x.Operand("x"), y.Operand("y"))
+	if err != nil {
+		return 0, err
+	}
+	if w.Len() != x.Len() || x.Len() != y.Len() {
+		return 0, shapeError("dense.Dot3", "equal lengths", "w of %d, x of %d, y of %d elements", w.Len(), x.Len(), y.Len())
+	}
+	ws, xs, ys := w.Host(), x.Host(), y.Host()
+	return sumBlocks(ctx, h, len(xs), 1, func(lo, hi int) float64 {
+		var s float64
+		for i, v := range xs[lo:hi] {
+			s += float64(ws[lo+i]) * float64(v) * float64(ys[lo+i])
+		}
+		return s
+	})
+}
+
 // WeightedNorm returns Σ_i w_i·‖X_i‖², summed in float64 in a fixed order; w has one element per row.
 func WeightedNorm[T Float](ctx context.Context, x *Resident[T], w *device.Buffer[T]) (float64, error) {
 	h, err := host("dense.WeightedNorm", x.Operand("X"), w.Operand("w"))

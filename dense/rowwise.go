@@ -41,3 +41,22 @@ func SwapColumns[T Float](ctx context.Context, m *Resident[T], i, j int) error {
 		}
 	})
 }
+
+// RepeatDiagonal sets every row of dst to the diagonal of g.
+func RepeatDiagonal[T Float](ctx context.Context, dst, g *Resident[T]) error {
+	h, err := host("dense.RepeatDiagonal", dst.Operand("dst"), g.Operand("G"))
+	if err != nil {
+		return err
+	}
+	if g.Rows != g.Cols || dst.Cols != g.Cols {
+		return shapeError("dense.RepeatDiagonal", "G square with one row per column of dst", "dst %s, G %s", dst.Shape(), g.Shape())
+	}
+	dm, gm := dst.Host(), g.Host()
+	return forRows(ctx, h, dst.Rows, dst.Cols, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for k, row := 0, dm.Row(i); k < len(row); k++ {
+				row[k] = gm.At(k, k)
+			}
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package als
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"sddmmkit/algos/fit"
+	"sddmmkit/device"
+	"sddmmkit/sparse"
+)
+
+// Options say how to train. Start from DefaultOptions.
+type Options[T sparse.Float] struct {
+	fit.Options[T]
+
+	// CGSteps bounds the conjugate-gradient steps of one half-iteration; CGTol ends them earlier
+	// for rows whose residual has fallen by that factor.
+	CGSteps int
+	CGTol   float64
+
+	Mean   bool // subtract the mean rating; explicit feedback only
+	Biases bool // user and item biases; explicit feedback only, and implies Mean
+
+	Implicit bool    // values are strengths of implicit feedback
+	Alpha    float64 // α of the confidence 1 + α·|r|
+}
+
+// DefaultOptions returns the options for rank K = 32, λ = 0.1, 15 iterations of 6 steps, with the
+// mean subtracted. For implicit feedback set Implicit.
+func DefaultOptions[T sparse.Float]() Options[T] {
+	return Options[T]{
+		Options: fit.Options[T]{Rank: 32, Lambda: 0.1, Iterations: 15, Seed: 1},
+		CGSteps: 6, CGTol: 1e-7, Mean: true, Alpha: 40,
+	}
+}
+
+func (o *Options[T]) check(train *sparse.CSR[T]) error {
+	if err := o.Options.Check(train); err != nil {
+		return fmt.Errorf("als: %w", err)
+	}
+	switch {
+	case o.CGSteps < 1:
+		return fmt.Errorf("als: %d CG steps; want at least 1", o.CGSteps)
+	case !(o.CGTol >= 0 && o.CGTol < 1):
+		return fmt.Errorf("als: CG tolerance %v; want a number in [0, 1)", o.CGTol)
+	case o.Implicit && o.Biases:
+		return fmt.Errorf("als: biases are for ratings; leave them out for implicit feedback")
+	case o.Implicit && (!(o.Alpha >= 0) || math.IsInf(o.Alpha, 0)):
+		return fmt.Errorf("als: alpha is %v; want a finite number ≥ 0", o.Alpha)
+	case train.NNZ() == 0:
+		return fmt.Errorf("als: the training matrix (%d×%d) has no ratings", train.Rows, train.Cols)
+	}
+	return nil
+}
+
+// weighted reports whether λ is multiplied with the number of ratings.
+func (o *Options[T]) weighted() bool {
+	return o.Regularization == fit.Weighted || o.Regularization == fit.ByFeedback && !o.Implicit
+}
+
+// meta is what a model remembers of its training.
+func (o *Options[T]) meta() map[string]string {
+	m := map[string]string{
+		"lambda":   strconv.FormatFloat(o.Lambda, 'g', -1, 64),
+		"weighted": strconv.FormatBool(o.weighted()),
+		"seed":     strconv.FormatUint(o.Seed, 10),
+		"cg_steps": strconv.Itoa(o.CGSteps),
+	}
+	if o.Implicit {
+		m["alpha"] = strconv.FormatFloat(o.Alpha, 'g', -1, 64)
+	}
+	return m
+}
+
+// Train factorises train on dev. It keeps no reference to train except its pattern, which the
+// model holds as what users have seen. When ctx is done it returns, within a fraction of an
+// iteration, the model so far together with ctx's error.
+//
+// The same options and seed give the same bits for any number of threads.
+func Train[T sparse.Float](ctx context.Context, dev device.Device, train *sparse.CSR[T], opt Options[T]) (*fit.Result[T], error) {
+	if err := opt.check(train); err != nil {
+		return nil, err
+	}
+	s, err := newSolver(dev, train, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return fit.Run[T](ctx, s, train, opt.Options)
+}
