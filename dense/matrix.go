@@ -24,6 +24,9 @@ func New[T Float](rows, cols int) Matrix[T] {
 
 // Row returns row i; the slice is the matrix's own and has Cols elements.
 func (m Matrix[T]) Row(i int) []T {
+	if m.Cols == 0 {
+		return nil // a matrix without columns may come without data
+	}
 	o := i * m.Stride
 	return m.Data[o : o+m.Cols : o+m.Cols]
 }
@@ -57,10 +60,16 @@ func (m Matrix[T]) Clone() Matrix[T] {
 
 // Validate reports a matrix whose sizes and data do not fit.
 func (m Matrix[T]) Validate() error {
-	need := m.extent()
-	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || len(m.Data) < need {
-		return fmt.Errorf("dense: matrix %d×%d with stride %d and %d elements; want stride ≥ columns and at least %d elements",
-			m.Rows, m.Cols, m.Stride, len(m.Data), need)
+	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols {
+		return fmt.Errorf("dense: matrix %d×%d with stride %d; want sizes ≥ 0 and stride ≥ columns", m.Rows, m.Cols, m.Stride)
+	}
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil
+	}
+	// (Rows-1)*Stride may not fit an int.
+	if len(m.Data) < m.Cols || m.Rows-1 > (len(m.Data)-m.Cols)/m.Stride {
+		return fmt.Errorf("dense: matrix %d×%d with stride %d and %d elements; want at least (%d-1)*%d+%d elements",
+			m.Rows, m.Cols, m.Stride, len(m.Data), m.Rows, m.Stride, m.Cols)
 	}
 	return nil
 }

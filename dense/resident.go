@@ -2,6 +2,7 @@ package dense
 
 import (
 	"fmt"
+	"math"
 
 	"sddmmkit/device"
 )
@@ -15,8 +16,9 @@ type Resident[T Float] struct {
 
 // Alloc makes a rows×cols matrix on dev with unspecified contents and Stride = cols.
 func Alloc[T Float](dev device.Device, rows, cols int) (*Resident[T], error) {
-	if rows < 0 || cols < 0 {
-		return nil, &device.ShapeError{Op: "dense.Alloc", Operands: fmt.Sprintf("%d×%d", rows, cols), Want: "sizes ≥ 0"}
+	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols {
+		return nil, &device.ShapeError{Op: "dense.Alloc", Operands: fmt.Sprintf("%d×%d", rows, cols),
+			Want: "sizes ≥ 0 and a number of elements that fits an int"}
 	}
 	buf, err := device.Alloc[T](dev, int64(rows)*int64(cols))
 	if err != nil {
@@ -66,8 +68,13 @@ func (m *Resident[T]) Device() device.Device { return m.Buf.Device() }
 // Shape returns "rows×cols".
 func (m *Resident[T]) Shape() string { return fmt.Sprintf("%d×%d", m.Rows, m.Cols) }
 
-// Operand names the matrix for device.Check.
-func (m *Resident[T]) Operand(name string) device.Operand { return m.Buf.Operand(name) }
+// Operand names the matrix, which may be nil, for device.Check.
+func (m *Resident[T]) Operand(name string) device.Operand {
+	if m == nil {
+		return device.Operand{Name: name}
+	}
+	return m.Buf.Operand(name)
+}
 
 // Columns returns the first n columns as a matrix that shares the elements. Closing it leaves
 // the elements open.

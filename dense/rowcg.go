@@ -35,34 +35,36 @@ type RowCG[T Float] struct {
 
 // NewRowCG makes the state for solutions x with shifts s (one per row). x and shift stay the
 // caller's; the caller closes the state.
-func NewRowCG[T Float](x *Resident[T], shift *device.Buffer[T]) (cg *RowCG[T], err error) {
+func NewRowCG[T Float](x *Resident[T], shift *device.Buffer[T]) (*RowCG[T], error) {
 	if err := device.Check("dense.NewRowCG", x.Operand("X"), shift.Operand("shift")); err != nil {
 		return nil, err
 	}
 	if shift.Len() != int64(x.Rows) {
 		return nil, shapeError("dense.NewRowCG", "one shift per row", "X %s, shift of %d elements", x.Shape(), shift.Len())
 	}
-	cg = &RowCG[T]{X: x, Shift: shift}
-	defer func() {
-		if err != nil {
-			cg.Close()
-		}
-	}()
+	cg := &RowCG[T]{X: x, Shift: shift}
 	for _, m := range []**Resident[T]{&cg.R, &cg.P, &cg.Q, &cg.D} {
+		var err error
 		if *m, err = Alloc[T](x.Device(), x.Rows, x.Cols); err != nil {
+			cg.Close()
 			return nil, fmt.Errorf("conjugate gradients: %w", err)
 		}
 	}
 	for _, v := range []**device.Buffer[float64]{&cg.rz, &cg.stop} {
+		var err error
 		if *v, err = device.Alloc[float64](x.Device(), int64(x.Rows)); err != nil {
+			cg.Close()
 			return nil, fmt.Errorf("conjugate gradients: %w", err)
 		}
 	}
 	return cg, nil
 }
 
-// Close frees what NewRowCG made. Closing again does nothing.
+// Close frees what NewRowCG made. Closing nil or closing again does nothing.
 func (cg *RowCG[T]) Close() error {
+	if cg == nil {
+		return nil
+	}
 	return errors.Join(cg.R.Close(), cg.P.Close(), cg.Q.Close(), cg.D.Close(), cg.rz.Close(), cg.stop.Close())
 }
 

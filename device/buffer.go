@@ -23,7 +23,8 @@ type Buffer[T Elem] struct {
 func Alloc[T Elem](d Device, n int64) (*Buffer[T], error) {
 	size := int64(unsafe.Sizeof(*new(T)))
 	if n < 0 || n > math.MaxInt64/size {
-		return nil, fmt.Errorf("device.Alloc on %s: %d elements of %d bytes", d.Name(), n, size)
+		return nil, &Error{Device: d.Name(), Call: "Alloc", Err: ErrOutOfMemory,
+			Detail: fmt.Sprintf("asked for %d elements of %d bytes; want 0 to %d elements", n, size, math.MaxInt64/size)}
 	}
 	mem, err := d.Alloc(n * size)
 	if err != nil {
@@ -94,10 +95,10 @@ func (b *Buffer[T]) Download(dst []T) error {
 
 // CopyFrom copies src, on the same device and of the same length, into the buffer.
 func (b *Buffer[T]) CopyFrom(src *Buffer[T]) error {
-	if err := b.check("CopyFrom", src.n); err != nil {
+	if err := Check("device.Buffer.CopyFrom", b.Operand("dst"), src.Operand("src")); err != nil {
 		return err
 	}
-	if err := Check("device.Buffer.CopyFrom", b.Operand("dst"), src.Operand("src")); err != nil {
+	if err := b.check("CopyFrom", src.n); err != nil {
 		return err
 	}
 	return b.mem.CopyOnDevice(b.offset(), src.mem, src.offset(), b.n*int64(unsafe.Sizeof(*new(T))))
@@ -111,8 +112,11 @@ func (b *Buffer[T]) Zero() error {
 	return b.mem.Zero(b.offset(), b.n*int64(unsafe.Sizeof(*new(T))))
 }
 
-// Operand names the buffer for Check.
+// Operand names the buffer, which may be nil, for Check.
 func (b *Buffer[T]) Operand(name string) Operand {
+	if b == nil {
+		return Operand{Name: name}
+	}
 	return Operand{Name: name, On: b.Device(), Closed: b.Closed()}
 }
 
@@ -140,7 +144,7 @@ func (b *Buffer[T]) check(call string, n int64) error {
 		return b.closed(call)
 	}
 	if n != b.n {
-		return &ShapeError{Op: "device.Buffer." + call, Operands: fmt.Sprintf("buffer of %d, host slice of %d elements", b.n, n),
+		return &ShapeError{Op: "device.Buffer." + call, Operands: fmt.Sprintf("buffer of %d and source or destination of %d elements", b.n, n),
 			Want: "equal lengths"}
 	}
 	return nil

@@ -54,19 +54,26 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s: %s is on %s and %s is on %s; put both on one device", e.Op, e.A, e.OnA, e.B, e.OnB)
+	other := e.OnB
+	if e.OnA == e.OnB {
+		other += " opened a second time"
+	}
+	return fmt.Sprintf("%s: %s is on %s and %s is on %s; put both on one device", e.Op, e.A, e.OnA, e.B, other)
 }
 
 // Operand is a named operand of an operation: a buffer, a matrix, a pattern.
 type Operand struct {
 	Name   string
-	On     Device
+	On     Device // nil when the operand itself is nil
 	Closed bool
 }
 
-// Check returns an error unless all operands are open and live on the first one's device.
+// Check returns an error unless all operands are there, open, and on the first one's device.
 func Check(op string, operands ...Operand) error {
 	for _, o := range operands {
+		if o.On == nil {
+			return fmt.Errorf("%s: operand %s is nil", op, o.Name)
+		}
 		if o.Closed {
 			return &Error{Device: o.On.Name(), Call: op, Err: ErrClosed, Detail: "operand " + o.Name}
 		}

@@ -75,15 +75,21 @@ func (r *Resident) Shape() string {
 	return fmt.Sprintf("pattern %d×%d with %d non-zeros", r.Rows, r.Cols, r.NNZ)
 }
 
-// Operand names the pattern for device.Check.
+// Operand names the pattern, which may be nil, for device.Check.
 func (r *Resident) Operand() device.Operand {
+	if r == nil {
+		return device.Operand{Name: "pattern"}
+	}
 	return device.Operand{Name: "pattern", On: r.dev, Closed: r.RowPtr == nil}
 }
 
 // Transpose returns the transpose of the pattern. It is made on first use, belongs to r and is
 // closed with it.
 func (r *Resident) Transpose() (*Transposed, error) {
-	if r.transposed != nil {
+	if err := device.Check("pattern.Transpose", r.Operand()); err != nil {
+		return nil, err
+	}
+	if r.transposed != nil && r.transposed.RowPtr != nil {
 		return r.transposed, nil
 	}
 	threads := 0
@@ -124,7 +130,16 @@ func (r *Resident) Close() error {
 	r.RowPtr, r.ColIdx = nil, nil
 	if t := r.transposed; t != nil {
 		r.transposed = nil
-		err = errors.Join(err, t.Perm.Close(), t.Resident.Close())
+		err = errors.Join(err, t.Close())
 	}
 	return err
+}
+
+// Close frees the transpose and leaves the original open, which makes another one when asked.
+// Closing again does nothing.
+func (t *Transposed) Close() error {
+	if t == nil {
+		return nil
+	}
+	return errors.Join(t.Perm.Close(), t.Resident.Close())
 }

@@ -62,12 +62,20 @@ func (d *Device) Close() error { return nil }
 // alignment of allocations: one AVX-512 register, one cache line.
 const alignment = 64
 
+// addressable stands in for the machine's memory where the system does not tell: make panics
+// beyond 2⁴⁸ bytes.
+const addressable = 1 << 47
+
 // Alloc returns zeroed memory that starts on a cache line. It refuses more than the machine has,
 // because Go cannot return from a failed allocation.
 func (d *Device) Alloc(bytes int64) (device.Memory, error) {
-	if limit := d.props.MemoryBytes; bytes < 0 || limit > 0 && d.bytes.Load()+bytes > limit {
+	limit := d.props.MemoryBytes
+	if limit == 0 {
+		limit = addressable
+	}
+	if used := d.bytes.Load(); bytes < 0 || bytes > limit-used {
 		return nil, &device.Error{Device: d.Name(), Call: "Alloc", Err: device.ErrOutOfMemory,
-			Detail: fmt.Sprintf("asked for %d bytes with %d in use; the machine has %d", bytes, d.bytes.Load(), limit)}
+			Detail: fmt.Sprintf("asked for %d bytes with %d in use; the machine has %d", bytes, used, limit)}
 	}
 	raw := make([]byte, bytes+alignment-1)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % alignment
