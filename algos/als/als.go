@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
 	"sddmmkit/algos/fit"
 	"sddmmkit/device"
@@ -20,19 +19,19 @@ type Options[T sparse.Float] struct {
 	CGSteps int
 	CGTol   float64
 
-	Mean   bool // subtract the mean rating; explicit feedback only
-	Biases bool // user and item biases; explicit feedback only, and implies Mean
+	Mean   bool // subtract the mean rating first; explicit feedback only
+	Biases bool // user and item biases; explicit feedback only
 
 	Implicit bool    // values are strengths of implicit feedback
 	Alpha    float64 // α of the confidence 1 + α·|r|
 }
 
-// DefaultOptions returns the options for rank K = 32, λ = 0.1, 15 iterations of 6 steps, with the
-// mean subtracted. For implicit feedback set Implicit.
+// DefaultOptions returns the options of plain ALS-WR with rank K = 32, λ = 0.1 and 15 iterations of
+// 6 steps. Biases make predictions of ratings better; for implicit feedback set Implicit.
 func DefaultOptions[T sparse.Float]() Options[T] {
 	return Options[T]{
 		Options: fit.Options[T]{Rank: 32, Lambda: 0.1, Iterations: 15, Seed: 1},
-		CGSteps: 6, CGTol: 1e-7, Mean: true, Alpha: 40,
+		CGSteps: 6, CGTol: 1e-7, Alpha: 40,
 	}
 }
 
@@ -45,33 +44,14 @@ func (o *Options[T]) check(train *sparse.CSR[T]) error {
 		return fmt.Errorf("als: %d CG steps; want at least 1", o.CGSteps)
 	case !(o.CGTol >= 0 && o.CGTol < 1):
 		return fmt.Errorf("als: CG tolerance %v; want a number in [0, 1)", o.CGTol)
-	case o.Implicit && o.Biases:
-		return fmt.Errorf("als: biases are for ratings; leave them out for implicit feedback")
+	case o.Implicit && (o.Biases || o.Mean):
+		return fmt.Errorf("als: the mean and biases are for ratings; leave them out for implicit feedback")
 	case o.Implicit && (!(o.Alpha >= 0) || math.IsInf(o.Alpha, 0)):
 		return fmt.Errorf("als: alpha is %v; want a finite number ≥ 0", o.Alpha)
 	case train.NNZ() == 0:
 		return fmt.Errorf("als: the training matrix (%d×%d) has no ratings", train.Rows, train.Cols)
 	}
 	return nil
-}
-
-// weighted reports whether λ is multiplied with the number of ratings.
-func (o *Options[T]) weighted() bool {
-	return o.Regularization == fit.Weighted || o.Regularization == fit.ByFeedback && !o.Implicit
-}
-
-// meta is what a model remembers of its training.
-func (o *Options[T]) meta() map[string]string {
-	m := map[string]string{
-		"lambda":   strconv.FormatFloat(o.Lambda, 'g', -1, 64),
-		"weighted": strconv.FormatBool(o.weighted()),
-		"seed":     strconv.FormatUint(o.Seed, 10),
-		"cg_steps": strconv.Itoa(o.CGSteps),
-	}
-	if o.Implicit {
-		m["alpha"] = strconv.FormatFloat(o.Alpha, 'g', -1, 64)
-	}
-	return m
 }
 
 // Train factorises train on dev. It keeps no reference to train except its pattern, which the

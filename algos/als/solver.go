@@ -35,7 +35,7 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 			s.close()
 		}
 	}()
-	if (opt.Mean || opt.Biases) && !opt.Implicit {
+	if opt.Mean {
 		s.mean = mean(train.Val)
 	}
 	if s.pat, err = pattern.Upload(dev, &train.Pattern); err != nil {
@@ -48,16 +48,16 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if err = s.initFactors(dev, transposed.Host()); err != nil {
 		return nil, err
 	}
-	target, extra := s.targets(train.Val)
+	target, extra := s.opt.targets(train.Val, s.mean)
 	s.cells = sum(target)
 	targetT, extraT := pattern.Gather(transposed, target), extra
 	if extra != nil {
 		extraT = pattern.Gather(transposed, extra)
 	}
-	if s.users, err = newSide(s.pat, s.x, s.y, s.unknowns(), target, extra, s.shifts(s.pat.Host())); err != nil {
+	if s.users, err = newSide(s.pat, s.x, s.y, s.unknowns(), target, extra, s.opt.shifts(s.pat.Host())); err != nil {
 		return nil, err
 	}
-	s.items, err = newSide(&transposed.Resident, s.y, s.x, s.unknowns(), targetT, extraT, s.shifts(transposed.Host()))
+	s.items, err = newSide(&transposed.Resident, s.y, s.x, s.unknowns(), targetT, extraT, s.opt.shifts(transposed.Host()))
 	return s, err
 }
 
@@ -105,34 +105,6 @@ func (s *solver[T]) initFactors(dev device.Device, items *sparse.Pattern) (err e
 	}
 	s.y, err = dense.Upload(dev, y)
 	return err
-}
-
-// targets returns r − μ and nil, or for implicit feedback c∘p and c − 1.
-func (s *solver[T]) targets(vals []T) (target, extra []T) {
-	if !s.opt.Implicit {
-		return fit.Subtract(vals, s.mean), nil
-	}
-	target, extra = make([]T, len(vals)), make([]T, len(vals))
-	for z, r := range vals {
-		e := s.opt.Alpha * math.Abs(float64(r))
-		extra[z] = T(e)
-		if r > 0 {
-			target[z] = T(1 + e)
-		}
-	}
-	return target, extra
-}
-
-// shifts returns λ·n or λ for every row of p.
-func (s *solver[T]) shifts(p *sparse.Pattern) []T {
-	shift := make([]T, p.Rows)
-	for i := range shift {
-		shift[i] = T(s.opt.Lambda)
-		if s.opt.weighted() {
-			shift[i] = T(s.opt.Lambda * float64(len(p.Row(i))))
-		}
-	}
-	return shift
 }
 
 // Iterate solves the users, then the items.
