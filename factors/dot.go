@@ -8,15 +8,20 @@ import "sddmmkit/dense"
 func dot[A, B dense.Float](a []A, b []B) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
-	for len(a) >= 4 && len(b) >= 4 {
-		s0 += float64(a[0]) * float64(b[0])
-		s1 += float64(a[1]) * float64(b[1])
-		s2 += float64(a[2]) * float64(b[2])
-		s3 += float64(a[3]) * float64(b[3])
-		a, b = a[4:], b[4:]
+	i := 0
+	for ; i+8 <= len(a); i += 8 {
+		x, y := a[i:i+8:i+8], b[i:i+8:i+8]
+		s0 += float64(x[0]) * float64(y[0])
+		s1 += float64(x[1]) * float64(y[1])
+		s2 += float64(x[2]) * float64(y[2])
+		s3 += float64(x[3]) * float64(y[3])
+		s0 += float64(x[4]) * float64(y[4])
+		s1 += float64(x[5]) * float64(y[5])
+		s2 += float64(x[6]) * float64(y[6])
+		s3 += float64(x[7]) * float64(y[7])
 	}
-	for i, v := range a {
-		s0 += float64(v) * float64(b[i])
+	for ; i < len(a); i++ {
+		s0 += float64(a[i]) * float64(b[i])
 	}
 	return (s0 + s1) + (s2 + s3)
 }

@@ -35,6 +35,10 @@ type header struct {
 	Low      float64           `json:"low"`
 	High     float64           `json:"high"`
 	Meta     map[string]string `json:"meta"`
+
+	// Arrays names those that follow. Zip has no checksum over names: without the list, damage
+	// could make an array disappear that may be absent.
+	Arrays []string `json:"arrays"`
 }
 
 // Save writes the model to a file, an .npz archive that NumPy opens too. The file is complete or, after
@@ -71,44 +75,60 @@ func (m *Model[T]) checkWritable() error {
 }
 
 func (m *Model[T]) write(w io.Writer) error {
-	text, err := json.Marshal(header{
+	arrays := m.arrays()
+	h := header{
 		Format: fileFormat, Version: fileVersion,
 		Algo: m.Algo, Rank: m.Rank, Implicit: m.Implicit, Low: m.Low, High: m.High, Meta: m.Meta,
-	})
+	}
+	for _, a := range arrays {
+		h.Arrays = append(h.Arrays, a.name)
+	}
+	text, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
 	z := npz.NewWriter(w)
-	put := func(name string, shape []int, data any) {
-		if err == nil {
-			err = z.Write(name, shape, data)
-		}
-	}
-	put("header", nil, []string{string(text)})
-	put("mean", nil, []float64{m.Mean})
-	put("users", []int{m.Users.Rows, m.Rank}, elements(m.Users))
-	put("items", []int{m.Items.Rows, m.Rank}, elements(m.Items))
-	if m.UserBias != nil {
-		put("user_bias", []int{len(m.UserBias)}, m.UserBias)
-	}
-	if m.ItemBias != nil {
-		put("item_bias", []int{len(m.ItemBias)}, m.ItemBias)
-	}
-	z.Compress = true // names and indices shrink well, factors hardly
-	if m.UserNames != nil {
-		putNames(put, "user_names", m.UserNames)
-	}
-	if m.ItemNames != nil {
-		putNames(put, "item_names", m.ItemNames)
-	}
-	if m.Seen != nil {
-		put("seen_indptr", []int{len(m.Seen.RowPtr)}, m.Seen.RowPtr)
-		put("seen_indices", []int{len(m.Seen.ColIdx)}, m.Seen.ColIdx)
-	}
-	if err != nil {
+	if err := z.Write("header", nil, []string{string(text)}); err != nil {
 		return err
 	}
+	for _, a := range arrays {
+		z.Compress = a.compress
+		if err := z.Write(a.name, a.shape, a.data); err != nil {
+			return err
+		}
+	}
 	return z.Close()
+}
+
+// array is what npz.Writer.Write takes.
+type array struct {
+	name     string
+	shape    []int
+	data     any
+	compress bool // names and indices shrink well, factors hardly
+}
+
+// arrays returns what follows the header.
+func (m *Model[T]) arrays() []array {
+	list := []array{
+		{"mean", nil, []float64{m.Mean}, false},
+		{"users", []int{m.Users.Rows, m.Rank}, elements(m.Users), false},
+		{"items", []int{m.Items.Rows, m.Rank}, elements(m.Items), false},
+	}
+	if m.UserBias != nil {
+		list = append(list, array{"user_bias", []int{len(m.UserBias)}, m.UserBias, false})
+	}
+	if m.ItemBias != nil {
+		list = append(list, array{"item_bias", []int{len(m.ItemBias)}, m.ItemBias, false})
+	}
+	list = append(list, namesArrays("user_names", m.UserNames)...)
+	list = append(list, namesArrays("item_names", m.ItemNames)...)
+	if m.Seen != nil {
+		list = append(list,
+			array{"seen_indptr", []int{len(m.Seen.RowPtr)}, m.Seen.RowPtr, true},
+			array{"seen_indices", []int{len(m.Seen.ColIdx)}, m.Seen.ColIdx, true})
+	}
+	return list
 }
 
 // elements returns the elements of a matrix without gaps between the rows.
@@ -141,6 +161,11 @@ func Read[T dense.Float](r io.ReaderAt, size int64, name string) (*Model[T], err
 	f, h, err := open(r, size, name)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range h.Arrays {
+		if !f.Has(a) {
+			return nil, fmt.Errorf("%s: array %q is missing; the archive holds %q", name, a, f.Names())
+		}
 	}
 	m := &Model[T]{Algo: h.Algo, Rank: h.Rank, Implicit: h.Implicit, Low: h.Low, High: h.High, Meta: h.Meta}
 	mean, err := readFloats[float64](f, "mean", 0)

@@ -25,10 +25,13 @@ func plain(names []string) bool {
 	return longest*len(names) <= 16*total+1<<16
 }
 
-func putNames(put func(name string, shape []int, data any), name string, names []string) {
-	if plain(names) {
-		put(name, []int{len(names)}, names)
-		return
+// namesArrays returns the arrays that hold names, none when there are no names.
+func namesArrays(name string, names []string) []array {
+	switch {
+	case names == nil:
+		return nil
+	case plain(names):
+		return []array{{name, []int{len(names)}, names, true}}
 	}
 	end := make([]int64, len(names))
 	total := 0
@@ -36,11 +39,13 @@ func putNames(put func(name string, shape []int, data any), name string, names [
 		total += len(n)
 		end[i] = int64(total)
 	}
-	put(name+"_bytes", []int{total}, []byte(strings.Join(names, "")))
-	put(name+"_end", []int{len(end)}, end)
+	return []array{
+		{name + "_bytes", []int{total}, []byte(strings.Join(names, "")), true},
+		{name + "_end", []int{len(end)}, end, true},
+	}
 }
 
-// readNames returns the names that putNames stored, nil when there are none.
+// readNames returns the names that namesArrays stored, nil when there are none.
 func readNames(f *npz.File, name string) ([]string, error) {
 	if !f.Has(name) {
 		if f.Has(name+"_bytes") || f.Has(name+"_end") {

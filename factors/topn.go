@@ -155,7 +155,7 @@ func (m *Model[T]) allowed(opt TopOptions) []int32 {
 }
 
 const (
-	usersPerBlock = 16      // lists made at the same time, one pass over the items for all of them
+	usersPerBlock = 16      // lists made in one pass over the items, at most
 	blockBytes    = 1 << 16 // item factors that stay in cache while the users of a block pass
 )
 
@@ -164,10 +164,13 @@ func (m *Model[T]) top(ctx context.Context, queries []query, n int, opt TopOptio
 	items := m.allowed(opt)
 	perBlock := max(blockBytes/(8*m.Rank), 16)
 	lists := make([][]Scored, len(queries))
-	blocks := (len(queries) + usersPerBlock - 1) / usersPerBlock
-	err := parallel.Units(ctx, opt.Threads, blocks, func(block int) {
-		first := block * usersPerBlock
-		qs := queries[first:min(first+usersPerBlock, len(queries))]
+	// Fewer users at a time when there are not enough for all threads; lists do not depend on it.
+	threads := parallel.Threads(opt.Threads)
+	perPass := min(max((len(queries)+threads-1)/threads, 1), usersPerBlock)
+	blocks := (len(queries) + perPass - 1) / perPass
+	err := parallel.Units(ctx, threads, blocks, func(block int) {
+		first := block * perPass
+		qs := queries[first:min(first+perPass, len(queries))]
 		// The users' factors are turned to float64 once, the items' in dot.
 		x := dense.New[float64](len(qs), m.Rank)
 		kept := make([]best, len(qs))
