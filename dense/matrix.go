@@ -43,7 +43,7 @@ func (m Matrix[T]) View(r0, r1, cols int) Matrix[T] {
 		panic(fmt.Sprintf("dense.Matrix.View: rows [%d,%d), %d columns of a %d×%d matrix", r0, r1, cols, m.Rows, m.Cols))
 	}
 	v := Matrix[T]{Rows: r1 - r0, Cols: cols, Stride: m.Stride}
-	if r1 > r0 {
+	if r1 > r0 && cols > 0 {
 		v.Data = m.Data[r0*m.Stride : (r1-1)*m.Stride+cols]
 	}
 	return v

@@ -1,0 +1,13 @@
+// Package dense holds dense row-major matrices, on the host and on devices, and the row-wise
+// operations that solvers need between SDDMM and SpMM.
+//
+// Element (i, j) of a matrix with Stride s is element i·s + j of its data, s ≥ Cols: the layout of
+// gonum's blas32.General, blas64.General and mat.Dense. So the conversions from and to those
+// ([FromBlas32], [FromBlas64], [FromGonum], [ToBlas32], [ToBlas64], [ToGonum]) share the elements
+// and copy nothing; [FromMatrix] copies any gonum matrix.
+//
+// A [Matrix] lies in Go memory. A [Resident] lies on a device: it is allocated or uploaded once,
+// takes part in any number of operations without leaving the device, and is closed by its owner.
+// Operands of one operation that live on different devices are an error that names both. Results
+// have the same bits for any number of threads.
+package dense
