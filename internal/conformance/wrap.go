@@ -1,0 +1,149 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"sddmmkit/device"
+	"sddmmkit/internal/parallel"
+)
+
+// FailingDevice is a device whose n-th allocation fails.
+type FailingDevice interface {
+	device.Device
+	Failed() bool // whether the n-th allocation has been asked for
+}
+
+// Failing returns a device that works on d and whose n-th allocation (from 1) fails with
+// ErrOutOfMemory. It is a Host when d is one.
+func Failing(d device.Device, n int) FailingDevice {
+	f := &failing{n: int64(n)}
+	f.Device = d
+	f.before = func(bytes int64) error {
+		if f.count.Add(1) != f.n {
+			return nil
+		}
+		return &device.Error{Device: d.Name(), Call: "Alloc", Err: device.ErrOutOfMemory,
+			Detail: fmt.Sprintf("allocation %d, of %d bytes, fails in this test", n, bytes)}
+	}
+	if h, ok := d.(device.Host); ok {
+		fh := &failingHost{failing: f, host: h}
+		f.self = fh
+		return fh
+	}
+	f.self = f
+	return f
+}
+
+type failing struct {
+	wrapped
+	n     int64
+	count atomic.Int64
+}
+
+func (f *failing) Failed() bool { return f.count.Load() >= f.n }
+
+type failingHost struct {
+	*failing
+	host device.Host
+}
+
+func (f *failingHost) Threads() int                  { return f.host.Threads() }
+func (f *failingHost) Borrow(b []byte) device.Memory { return f.wrap(f.host.Borrow(b)) }
+func (f *failingHost) Run(ctx context.Context, units int, body func(unit int)) error {
+	return f.host.Run(ctx, units, body)
+}
+
+// Threaded returns a Host that works on h with another number of threads.
+func Threaded(h device.Host, threads int) device.Host {
+	d := &hooked{host: h, threads: threads, run: func(ctx context.Context, units int, body func(int)) error {
+		return parallel.Units(ctx, threads, units, body)
+	}}
+	d.Device, d.self = h, d
+	return d
+}
+
+// watched returns a Host that works on h and calls before(unit) ahead of every unit of work.
+func watched(h device.Host, before func(unit int)) device.Host {
+	d := &hooked{host: h, threads: h.Threads(), run: func(ctx context.Context, units int, body func(int)) error {
+		return h.Run(ctx, units, func(u int) { before(u); body(u) })
+	}}
+	d.Device, d.self = h, d
+	return d
+}
+
+type hooked struct {
+	wrapped
+	host    device.Host
+	threads int
+	run     func(ctx context.Context, units int, body func(int)) error
+}
+
+func (d *hooked) Threads() int                  { return d.threads }
+func (d *hooked) Borrow(b []byte) device.Memory { return d.wrap(d.host.Borrow(b)) }
+func (d *hooked) Run(ctx context.Context, units int, body func(unit int)) error {
+	return d.run(ctx, units, body)
+}
+
+// Remote returns a device that keeps its memory in d but hides it from the host, as a GPU does:
+// all data must be copied, and no operation has kernels for it.
+func Remote(d device.Device) device.Device {
+	r := &remote{}
+	r.Device, r.self, r.hide = d, r, true
+	return r
+}
+
+type remote struct{ wrapped }
+
+func (r *remote) Name() string      { return "remote" }
+func (r *remote) Kind() device.Kind { return "remote" }
+func (r *remote) Props() device.Props {
+	p := r.Device.Props()
+	p.Name, p.Kind = r.Name(), r.Kind()
+	return p
+}
+
+// wrapped is what the devices of this file share: it is self to its memory's eyes.
+type wrapped struct {
+	device.Device
+	self   device.Device
+	before func(bytes int64) error // runs ahead of each allocation; may be nil
+	hide   bool                    // memory is not addressable
+}
+
+func (d *wrapped) Alloc(bytes int64) (device.Memory, error) {
+	if d.before != nil {
+		if err := d.before(bytes); err != nil {
+			return nil, err
+		}
+	}
+	m, err := d.Device.Alloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(m), nil
+}
+
+func (d *wrapped) wrap(m device.Memory) device.Memory { return &memory{Memory: m, dev: d} }
+
+type memory struct {
+	device.Memory
+	dev *wrapped
+}
+
+func (m *memory) Device() device.Device { return m.dev.self }
+
+func (m *memory) HostBytes() []byte {
+	if m.dev.hide {
+		return nil
+	}
+	return m.Memory.HostBytes()
+}
+
+func (m *memory) CopyOnDevice(offset int64, src device.Memory, srcOffset, bytes int64) error {
+	if s, ok := src.(*memory); ok {
+		src = s.Memory
+	}
+	return m.Memory.CopyOnDevice(offset, src, srcOffset, bytes)
+}
