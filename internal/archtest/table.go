@@ -1,0 +1,126 @@
+package archtest
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// module is the path that imports within the tree start with.
+const module = "sddmmkit"
+
+// rule is a line of the import table.
+type rule struct {
+	// pkg is a package, relative to the module: "." is its root, "algos/*" every package in algos.
+	pkg string
+	// may are the packages of the module it may import, as above; "..." is all of them.
+	may string
+	// external are the packages outside the module and the standard library, or folders of such.
+	external string
+}
+
+// table is the import law. The first rule whose pkg matches counts.
+var table = []rule{
+	// The package map. Its tests show the library as a user sees it.
+	{".", "", ""},
+
+	// Host matrices.
+	{"sparse", "internal/parallel", "gonum.org/v1/gonum/mat"},
+	{"sparse/interop", "sparse", "gonum.org/v1/gonum github.com/james-bowman/sparse"},
+	{"dense", "device internal/parallel", "gonum.org/v1/gonum"},
+	{"dataset", "sparse internal/parallel internal/atomicfile internal/npz", "github.com/klauspost/compress github.com/parquet-go/parquet-go"},
+
+	// Pure functions of a pattern, and of a device's properties.
+	{"tiling", "sparse", ""},
+	{"model", "tiling device", ""},
+
+	// Devices. Drivers know no operation; only backend names them.
+	{"device", "", ""},
+	{"device/*", "device internal/parallel internal/dl", "github.com/klauspost/cpuid/v2"},
+	{"backend", "device device/*", ""},
+	{"pattern", "sparse tiling device internal/parallel", ""},
+
+	// The two primitives: never a driver.
+	{"sddmm", "sparse dense tiling pattern model device internal/asm", ""},
+	{"spmm", "sparse dense tiling pattern model device internal/asm", ""},
+
+	// Solvers: never each other, a kernel, a driver or backend. algos/fit is what they share.
+	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},
+	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit", ""},
+
+	{"cmd/*", "...", "github.com/spf13/cobra github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
+
+	{"internal/conformance", "sparse dense tiling pattern device sddmm spmm internal/parallel", ""},
+	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
+	{"internal/atomicfile", "", ""},
+	{"internal/parallel", "", ""},
+	{"internal/shape", "", ""},
+	{"internal/archtest", "", ""},
+}
+
+// everywhere are packages without imports of their own that every package may use.
+const everywhere = "internal/shape"
+
+// Tests may import more: oracles, suites, data and a device to run on.
+const (
+	testsMay      = "internal/conformance internal/parallel backend device device/cpu dataset sparse dense"
+	testsExternal = "gonum.org/v1/gonum github.com/james-bowman/sparse"
+)
+
+// ruleFor returns the rule of a package.
+func ruleFor(pkg string) (rule, bool) {
+	for _, r := range table {
+		if matches(r.pkg, pkg) {
+			return r, true
+		}
+	}
+	return rule{}, false
+}
+
+// check returns an error when a package, or a test in its folder, may not import what it does.
+func check(pkg, imported string, test bool) error {
+	r, ok := ruleFor(pkg)
+	if !ok {
+		return fmt.Errorf("package %q has no line in the import table (internal/archtest/table.go); add one", pkg)
+	}
+	may, external := r.may+" "+everywhere, r.external
+	if test {
+		may, external = may+" "+testsMay, external+" "+testsExternal
+		if pkg == "." {
+			may = "..."
+		}
+	}
+	kind := "package"
+	if test {
+		kind = "a test of"
+	}
+	if inner, ok := within(imported); ok {
+		// A test in another package of the folder imports the folder's own package.
+		if test && inner == pkg || slices.ContainsFunc(strings.Fields(may), func(p string) bool { return p == "..." || matches(p, inner) }) {
+			return nil
+		}
+		return fmt.Errorf("wrong arrow: %s %q → %q; it may import {%s} (internal/archtest/table.go)", kind, pkg, inner, strings.TrimSpace(may))
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") {
+		return nil // the standard library
+	}
+	if slices.ContainsFunc(strings.Fields(external), func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") }) {
+		return nil
+	}
+	return fmt.Errorf("wrong arrow: %s %q → %s; from outside the module it may import {%s} (internal/archtest/table.go)", kind, pkg, imported, strings.TrimSpace(external))
+}
+
+// within returns an import of the module relative to its root.
+func within(imported string) (string, bool) {
+	if imported == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+func matches(pattern, pkg string) bool {
+	ok, err := path.Match(pattern, pkg)
+	return ok && err == nil
+}
