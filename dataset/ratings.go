@@ -144,16 +144,20 @@ func (p *ratingsParser[T]) parse(b block, out *entries[T]) error {
 	}
 }
 
-// cut splits a line. The common case of one byte between fields, no quotes and no blanks to
-// trim is done here; the rest by splitFields.
+// cut splits a line. The common case of no quotes and no blanks to trim is done here; the rest
+// by splitFields.
 func (p *ratingsParser[T]) cut(s []byte) ([][]byte, bool) {
 	fields, d := p.fields[:0], p.lay.delim
-	if d == colons || d == blanks {
+	if d == blanks {
 		return splitFields(fields, s, d)
+	}
+	width := 1
+	if d == colons {
+		width = 2
 	}
 	for from := 0; ; {
 		end := from
-		for end < len(s) && s[end] != d {
+		for end < len(s) && (s[end] != d || width == 2 && (end+1 == len(s) || s[end+1] != ':')) {
 			end++
 		}
 		f := s[from:end]
@@ -164,7 +168,7 @@ func (p *ratingsParser[T]) cut(s []byte) ([][]byte, bool) {
 		if end == len(s) {
 			return fields, true
 		}
-		from = end + 1
+		from = end + width
 	}
 }
 
