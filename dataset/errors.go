@@ -10,18 +10,23 @@ import (
 type ParseError struct {
 	File string
 	Line int64  // from 1; 0 where the error belongs to no line
-	Got  string // what was found, such as `rating "x"`
+	Got  string // what was found, such as `rating "x"`; "" where Err says it all
 	Want string // what was expected, and what to do
 	Err  error  // the cause, where there is one below this package
 }
 
-// Error gives "file:line: got …, want …".
+// Error gives "file:line: got …, want …", or "file:line: cause".
 func (e *ParseError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
 	if e.Line > 0 {
 		b.WriteByte(':')
 		b.WriteString(strconv.FormatInt(e.Line, 10))
+	}
+	if e.Got == "" && e.Err != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+		return b.String()
 	}
 	b.WriteString(": got ")
 	b.WriteString(e.Got)

@@ -233,7 +233,7 @@ func TestBadInput(t *testing.T) {
 		{"noise", "archive", []byte("PK\x03\x04 but then not a zip at all")},
 		{"truncated", "archive", whole[:len(whole)-10]},
 		{"damaged", "checksum", damaged},
-		{"no such array", `no array "a"`, member(t, "b.npy", nil)},
+		{"no such array", `no such array`, member(t, "b.npy", nil)},
 		{"not npy", "magic", member(t, "a.npy", []byte("hello world, this is text"))},
 		{"empty member", "cut short", member(t, "a.npy", nil)},
 		{"version", "version is 9.0", member(t, "a.npy", npyBytes(9, "{}"))},

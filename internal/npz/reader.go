@@ -3,6 +3,7 @@ package npz
 import (
 	"archive/zip"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,12 +17,33 @@ type File struct {
 	members map[string]*zip.File
 }
 
+// Error says which array of which file is wrong.
+type Error struct {
+	File  string
+	Array string // "" where the archive itself is wrong
+	Err   error
+}
+
+// Error gives "file: array "name": what is wrong".
+func (e *Error) Error() string { return e.File + ": " + e.Detail() }
+
+// Detail gives the error without the file.
+func (e *Error) Detail() string {
+	if e.Array == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("array %q: %v", e.Array, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
 // Open reads the directory of the .npz archive in the first size bytes of r. The name is used in
 // errors only.
 func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 	zr, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%s: not a readable .npz archive: %w", name, err)
+		return nil, &Error{name, "", fmt.Errorf("not a readable .npz archive: %w", err)}
 	}
 	f := &File{name: name, size: size, members: map[string]*zip.File{}}
 	for _, m := range zr.File {
@@ -30,7 +52,7 @@ func Open(r io.ReaderAt, size int64, name string) (*File, error) {
 			continue
 		}
 		if f.members[key] != nil {
-			return nil, fmt.Errorf("%s: array %q stands in the archive twice", name, key)
+			return nil, &Error{name, key, errors.New("it stands in the archive twice")}
 		}
 		f.members[key] = m
 		f.names = append(f.names, key)
@@ -60,7 +82,7 @@ type Array struct {
 func (f *File) Array(name string) (*Array, error) {
 	m := f.members[name]
 	if m == nil {
-		return nil, fmt.Errorf("%s: there is no array %q; the archive holds %q", f.name, name, f.names)
+		return nil, &Error{f.name, name, fmt.Errorf("there is no such array; the archive holds %q", f.names)}
 	}
 	a := &Array{file: f, name: name, member: m}
 	r, err := m.Open()
@@ -90,9 +112,9 @@ func (a *Array) Type() string { return a.dtype.String() }
 // Len returns the number of elements: the product of the shape, 1 for a scalar.
 func (a *Array) Len() int { return int(a.n) }
 
-// Errorf returns an error about the array that names the file and the array.
+// Errorf returns an *Error about the array.
 func (a *Array) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: array %q: %w", a.file.name, a.name, fmt.Errorf(format, args...))
+	return &Error{a.file.name, a.name, fmt.Errorf(format, args...)}
 }
 
 // stream is the elements of an array as bytes.
