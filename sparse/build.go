@@ -29,7 +29,7 @@ type BuildOptions struct {
 // Entries are placed in time proportional to their number by counting rows, and then sorted
 // within each row. The result has the same bits for any number of threads. While it builds,
 // triplets and result together take at most 2.5 times the memory of the result (plus a fixed
-// 64 KiB or so per thread), provided that few triplets are merged: merging shortens the slices of
+// 16 KiB or so per thread), provided that few triplets are merged: merging shortens the slices of
 // the result and not what stands behind them.
 //
 // The error names the first entry whose row or column is out of range, or, as a *DuplicateError,
@@ -247,7 +247,7 @@ func scratchEntries[T Float](rows, nnz int64, threads int) int {
 	csr := nnz*(4+value) + 8*(rows+1)
 	coo := nnz * (8 + value)
 	left := csr*3/2 - coo
-	return int(min(max(left/2/int64(threads)/(8+value), 4096), 1<<20))
+	return int(min(max(left/2/int64(threads)/(8+value), 1024), 1<<20))
 }
 
 func longestRow(ptr []int64) int {

@@ -169,8 +169,8 @@ func testPeak[T Float](t *testing.T, rows, nnz, perEntry int) {
 	csr := float64(nnz*perEntry + 8*(rows+1))
 	ratio := (coo + allocated) / csr
 	t.Logf("%d rows, %d non-zeros: triplets %.1f MB + allocated %.1f MB = %.3f × the CSR of %.1f MB", rows, nnz, coo/1e6, allocated/1e6, ratio, csr/1e6)
-	if fixed := 4 * 64 << 10; coo+allocated > 2.5*csr+float64(fixed) {
-		t.Errorf("peak %.3f × the finished CSR, want at most 2.5 and %d bytes", ratio, fixed)
+	if fixed := 4*16<<10 + 8<<10; coo+allocated > 2.5*csr+float64(fixed) {
+		t.Errorf("peak %.4f × the finished CSR, want at most 2.5 and %d bytes", ratio, fixed)
 	}
 	if m.NNZ() != int64(nnz) {
 		t.Errorf("%d non-zeros, want %d", m.NNZ(), nnz)
@@ -178,9 +178,13 @@ func testPeak[T Float](t *testing.T, rows, nnz, perEntry int) {
 }
 
 func TestFromCOOPeakMemory(t *testing.T) {
-	for _, rows := range []int{1 << 19, 1 << 14, 1 << 9, 4} {
-		t.Run(fmt.Sprintf("float32/%d", rows), func(t *testing.T) { testPeak[float32](t, rows, 1<<20, 8) })
-		t.Run(fmt.Sprintf("float64/%d", rows), func(t *testing.T) { testPeak[float64](t, rows, 1<<20, 12) })
+	nnz := 1 << 20
+	if testing.Short() {
+		nnz = 1 << 18
+	}
+	for _, rows := range []int{nnz / 2, nnz / 64, nnz / 2048, 4} {
+		t.Run(fmt.Sprintf("float32/%d", rows), func(t *testing.T) { testPeak[float32](t, rows, nnz, 8) })
+		t.Run(fmt.Sprintf("float64/%d", rows), func(t *testing.T) { testPeak[float64](t, rows, nnz, 12) })
 	}
 }
 

@@ -1,10 +1,8 @@
 package sparse
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"sort"
 
 	"sddmmkit/internal/parallel"
 )
@@ -82,7 +80,12 @@ func (s *rowSorter[T]) sort(cols []int32, vals []T) {
 			hi := min(lo+s.limit, n)
 			s.sortPacked(cols[lo:hi], vals[lo:hi])
 		}
-		sort.Stable(entries[T]{cols, vals})
+		for width := s.limit; width < n; width *= 2 {
+			for lo := 0; lo+width < n; lo += 2 * width {
+				hi := min(lo+2*width, n)
+				s.merge(cols[lo:hi], vals[lo:hi], width)
+			}
+		}
 	}
 }
 
@@ -113,17 +116,4 @@ func insertionSort[T Float](cols []int32, vals []T) {
 		}
 		cols[h], vals[h] = j, v
 	}
-}
-
-// entries is a row as sort.Stable wants it.
-type entries[T Float] struct {
-	cols []int32
-	vals []T
-}
-
-func (e entries[T]) Len() int           { return len(e.cols) }
-func (e entries[T]) Less(a, b int) bool { return cmp.Less(e.cols[a], e.cols[b]) }
-func (e entries[T]) Swap(a, b int) {
-	e.cols[a], e.cols[b] = e.cols[b], e.cols[a]
-	e.vals[a], e.vals[b] = e.vals[b], e.vals[a]
 }

@@ -97,28 +97,6 @@ func TestSortRows(t *testing.T) {
 	}
 }
 
-// Every way to sort a row gives the stable order.
-func TestRowSorterStable(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 5))
-	for _, n := range []int{0, 1, 2, insertionRow, insertionRow + 1, 64, 65, 127, 128, 129, 1000} {
-		s := rowSorter[float64]{limit: 64}
-		cols, vals := make([]int32, n), make([]float64, n)
-		for k := range n {
-			cols[k], vals[k] = int32(rng.IntN(n/3+1)), float64(k)
-		}
-		before := append([]int32(nil), cols...)
-		s.sort(cols, vals)
-		for k := range n {
-			if before[int(vals[k])] != cols[k] {
-				t.Fatalf("n = %d: value and column parted", n)
-			}
-			if k > 0 && (cols[k] < cols[k-1] || cols[k] == cols[k-1] && vals[k] < vals[k-1]) {
-				t.Fatalf("n = %d: entry %d out of order", n, k)
-			}
-		}
-	}
-}
-
 func FuzzTranspose(f *testing.F) {
 	f.Add(uint8(3), uint8(4), []byte{0, 0, 2, 3, 1, 1}, uint64(1))
 	f.Add(uint8(1), uint8(200), []byte{0, 199, 0, 5}, uint64(2))
