@@ -49,7 +49,7 @@ var table = []rule{
 	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},
 	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit", ""},
 
-	{"cmd/*", "...", "github.com/spf13/cobra github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
+	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
 	{"internal/conformance", "sparse dense tiling pattern device sddmm spmm internal/parallel", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
@@ -57,6 +57,7 @@ var table = []rule{
 	{"internal/parallel", "", ""},
 	{"internal/shape", "", ""},
 	{"internal/archtest", "", ""},
+	{"internal/realdata", "", ""}, // for tests: where the real data sets are
 }
 
 // everywhere are packages without imports of their own that every package may use.
@@ -64,7 +65,7 @@ const everywhere = "internal/shape"
 
 // Tests may import more: oracles, suites, data and a device to run on.
 const (
-	testsMay      = "internal/conformance internal/parallel backend device device/cpu dataset sparse dense"
+	testsMay      = "internal/conformance internal/realdata internal/parallel backend device device/cpu dataset sparse dense"
 	testsExternal = "gonum.org/v1/gonum github.com/james-bowman/sparse"
 )
 
