@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"context"
+	"testing"
+	"unsafe"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+	"sddmmkit/sddmm"
+)
+
+// farApart is a 3×4 matrix whose rows are 2³⁰ elements apart, so that offsets of elements (and
+// of their bytes much sooner) do not fit 32 bits: the last row starts at element 2³¹. Only the
+// 12 elements are ever touched.
+func farApart(t *testing.T, whole *device.Buffer[float32], lead int64, m dense.Matrix[float32]) *dense.Resident[float32] {
+	t.Helper()
+	const stride = 1 << 30
+	extent := int64(m.Rows-1)*stride + int64(m.Cols)
+	r := &dense.Resident[float32]{Rows: m.Rows, Cols: m.Cols, Stride: stride, Buf: whole.View(lead, lead+extent)}
+	for i := range m.Rows {
+		must(t, r.Buf.View(int64(i)*stride, int64(i)*stride+int64(m.Cols)).Upload(m.Row(i)))
+	}
+	return r
+}
+
+// fetch reads the elements of a farApart matrix.
+func fetch(t *testing.T, r *dense.Resident[float32]) []float32 {
+	t.Helper()
+	out := make([]float32, r.Rows*r.Cols)
+	for i := range r.Rows {
+		lo := int64(i) * int64(r.Stride)
+		must(t, r.Buf.View(lo, lo+int64(r.Cols)).Download(out[i*r.Cols:(i+1)*r.Cols]))
+	}
+	return out
+}
+
+// largeIndex gives test a buffer of 2³¹+64 float32: on a Host address space that is not backed
+// by memory before it is touched, elsewhere memory, if the device has it to spare.
+func largeIndex(t *testing.T, dev device.Device, test func(t *testing.T, dev device.Device, whole *device.Buffer[float32])) {
+	const elements = 1<<31 + 64
+	var whole *device.Buffer[float32]
+	if _, ok := dev.(device.Host); ok {
+		raw, free, err := reserve(4 * elements)
+		if err != nil {
+			t.Skipf("no %d bytes of address space: %v", int64(4*elements), err)
+		}
+		defer free()
+		whole, err = device.Place(dev, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(raw))), elements))
+		must(t, err)
+	} else {
+		if have := dev.Props().MemoryBytes; have < 2*4*elements {
+			t.Skipf("the device has %d bytes, the test wants twice %d", have, int64(4*elements))
+		}
+		var err error
+		whole, err = device.Alloc[float32](dev, elements)
+		must(t, err)
+	}
+	defer whole.Close()
+	test(t, dev, whole)
+}
+
+func sddmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]) {
+	rng := newRand(6)
+	p := problem{rows: 3, cols: 3, length: each(3)}.pattern()
+	_, pl := sddmmPlan[float32](t, dev, p)
+	c := newSDDMM(rng, p, 4, sddmm.Scale, scalars{1, 0}, integers[float32], true)
+	a, b := farApart(t, whole, 0, c.a), farApart(t, whole, 16, c.b)
+	s, out := input(t, dev, values(c.s.Val), 0, 0), output(t, dev, values(c.prev), 0, 0)
+	defer s.close()
+	defer out.close()
+	must(t, pl.Run(context.Background(), c.f, c.alpha, s.Buf, a, b, c.beta, out.Buf))
+	c.check(t, out.read(t, "P").Data)
+}
