@@ -37,8 +37,8 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	for i := range hy.Rows {
 		copy(hy.Row(i), m.Items.Row(i))
 		if opt.Biases {
-			hy.Set(i, k, 1)
-			hy.Set(i, k+1, m.ItemBias[i])
+			hy.Set(i, k, opt.biasScale())
+			hy.Set(i, k+1, m.ItemBias[i]) // meets the 1 of hx
 		}
 	}
 	if opt.Biases {
@@ -75,5 +75,5 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	if err != nil || !opt.Biases {
 		return out, nil, err
 	}
-	return out.View(0, out.Rows, k).Clone(), column(out, k), nil
+	return out.View(0, out.Rows, k).Clone(), column(out, k, opt.biasScale()), nil
 }

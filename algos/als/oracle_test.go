@@ -64,6 +64,9 @@ func (e *exact) solve(t *testing.T, r *sparse.CSR[float64], x, y [][]float64, bx
 		for p := range n {
 			a.SetSym(p, p, shift)
 		}
+		if e.opt.Biases && e.opt.Lambda > 0 {
+			a.SetSym(k, k, shift/e.opt.Lambda*e.opt.biasLambda())
+		}
 		add := func(j int, weight, target float64) {
 			f := feature(j)
 			for p := range n {

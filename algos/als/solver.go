@@ -15,8 +15,9 @@ import (
 	"sddmmkit/sparse"
 )
 
-// solver implements fit.Solver. With biases a row of x is [x_u, b_u, 1] and one of y is
-// [θ_i, 1, c_i]; while the items are solved, and only then, the last two columns are exchanged.
+// solver implements fit.Solver. With biases a row of x is [x_u, b_u/s, s] and one of y is
+// [θ_i, s, c_i/s], with s from biasScale; while the items are solved, and only then, the last two
+// columns are exchanged.
 type solver[T sparse.Float] struct {
 	opt   Options[T]
 	train *sparse.CSR[T]
@@ -84,7 +85,7 @@ func (s *solver[T]) initFactors(dev device.Device, items *sparse.Pattern) (err e
 	scale := 1 / math.Sqrt(float64(k))
 	for i := range y.Rows {
 		if s.opt.Biases {
-			y.Set(i, k, 1)
+			y.Set(i, k, s.opt.biasScale())
 		}
 		if len(items.Row(i)) == 0 {
 			continue
@@ -97,7 +98,7 @@ func (s *solver[T]) initFactors(dev device.Device, items *sparse.Pattern) (err e
 	}
 	if s.opt.Biases {
 		for u := range x.Rows {
-			x.Set(u, k+1, 1)
+			x.Set(u, k+1, s.opt.biasScale())
 		}
 	}
 	if s.x, err = dense.Upload(dev, x); err != nil {
@@ -210,16 +211,18 @@ func (s *solver[T]) Model() (*factors.Model[T], error) {
 		m.Low, m.High = scale(s.train.Val)
 	}
 	if s.opt.Biases {
-		m.UserBias, m.ItemBias = column(x, k), column(y, k+1)
+		unit := s.opt.biasScale()
+		m.UserBias, m.ItemBias = column(x, k, unit), column(y, k+1, unit)
 		m.Users, m.Items = x.View(0, x.Rows, k).Clone(), y.View(0, y.Rows, k).Clone()
 	}
 	return m, nil
 }
 
-func column[T sparse.Float](m dense.Matrix[T], j int) []T {
+// column returns unit times column j.
+func column[T sparse.Float](m dense.Matrix[T], j int, unit T) []T {
 	out := make([]T, m.Rows)
 	for i := range out {
-		out[i] = m.At(i, j)
+		out[i] = unit * m.At(i, j)
 	}
 	return out
 }

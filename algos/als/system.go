@@ -43,11 +43,29 @@ func (o *Options[T]) shifts(p *sparse.Pattern) []T {
 	return shift
 }
 
+// biasLambda returns the λ of the biases.
+func (o *Options[T]) biasLambda() float64 {
+	if o.BiasLambda == 0 {
+		return o.Lambda / 2
+	}
+	return o.BiasLambda
+}
+
+// biasScale returns the value s of the constant column. The bias column holds b/s, so that
+// λ·(b/s)² is biasLambda·b².
+func (o *Options[T]) biasScale() T {
+	if o.Lambda == 0 {
+		return 1
+	}
+	return T(math.Sqrt(o.Lambda / o.biasLambda()))
+}
+
 // Names under which a model remembers the system that its factors solve.
 const (
 	metaLambda   = "lambda"
 	metaWeighted = "weighted"
 	metaAlpha    = "alpha"
+	metaBias     = "bias_lambda"
 	metaSeed     = "seed"
 	metaSteps    = "cg_steps"
 )
@@ -61,6 +79,9 @@ func (o *Options[T]) meta() map[string]string {
 	}
 	if o.Implicit {
 		m[metaAlpha] = strconv.FormatFloat(o.Alpha, 'g', -1, 64)
+	}
+	if o.Biases {
+		m[metaBias] = strconv.FormatFloat(o.biasLambda(), 'g', -1, 64)
 	}
 	return m
 }
@@ -80,6 +101,9 @@ func optionsOf[T sparse.Float](m *factors.Model[T]) (Options[T], error) {
 	o.Lambda = number(metaLambda)
 	if m.Implicit {
 		o.Alpha = number(metaAlpha)
+	}
+	if o.Biases {
+		o.BiasLambda = number(metaBias)
 	}
 	o.Regularization = fit.Plain
 	if m.Meta[metaWeighted] == "true" {
