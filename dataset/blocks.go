@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
+
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
@@ -105,9 +107,12 @@ func (in *text) readErrorAt(line int64, err error) error {
 	var c *compressionError
 	if errors.As(err, &c) {
 		e.Err = c.err
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, zstd.ErrWindowSizeExceeded):
+			e.Got, e.Want = "zstd data that need more memory to unpack than a file of this size should", "a file packed without --long and --ultra"
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 			e.Got, e.Want = "the end of the "+c.kind+" data in the middle", "a complete file: this one is cut off"
-		} else {
+		default:
 			e.Got, e.Want = "damaged "+c.kind+" data", "a file that "+c.kind+" can unpack"
 		}
 	}

@@ -10,9 +10,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds the memory that a zstd file may ask of its reader: what "zstd --ultra" and
-// "--long" write by default.
-const maxWindow = 128 << 20
+// A zstd frame asks its reader for memory, the window: up to 8 MiB at the usual levels, up to
+// 128 MiB with --ultra and --long. A reader must grant the first to any file, but the second
+// only to one large enough to be worth it, or a few bytes could claim it.
+const (
+	minWindow     = 8 << 20
+	maxWindow     = 128 << 20
+	windowPerByte = 64 // of compressed data
+)
 
 // compressionError marks a failure of a decompressor.
 type compressionError struct {
@@ -60,8 +65,13 @@ func unpack(name string, br *bufio.Reader) (r io.Reader, done func(), err error)
 		}
 		return &unpacker{"gzip", z}, func() { z.Close() }, nil
 	case isZstd(head):
-		z, err := zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
+		start, err := io.ReadAll(io.LimitReader(br, maxWindow/windowPerByte))
+		if err != nil {
+			return nil, nil, fail("zstd", err)
+		}
+		window := max(minWindow, windowPerByte*len(start))
+		z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(start), br), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 		if err != nil {
 			return nil, nil, fail("zstd", err)
 		}

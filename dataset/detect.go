@@ -130,7 +130,9 @@ func takeSample(head []byte, whole bool) sample {
 			if len(s.lines) > 0 {
 				break
 			}
-			b = bytes.TrimRight(b[:bytes.LastIndexAny(b, " \t,;|")+1], " \t")
+			if i := bytes.LastIndexAny(b, " \t,;|"); i > 0 {
+				b = bytes.TrimRight(b[:i+1], " \t")
+			}
 			s.cut = true
 		}
 		if len(bytes.TrimSpace(b)) == 0 {

@@ -120,7 +120,9 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-func shapeString(rows, cols, nnz int) string { return fmt.Sprintf("%d×%d with %d entries", rows, cols, nnz) }
+func shapeString(rows, cols, nnz int) string {
+	return fmt.Sprintf("%d×%d with %d entries", rows, cols, nnz)
+}
 
 // TestManifestDLMC reads every file of the pruned networks. The table has one line for each
 // folder, with the number of files and the sum of their entries.

@@ -23,17 +23,9 @@ func pairsParser[T sparse.Float](t *pairs) parser[T] {
 	return func(b block, out *entries[T]) error {
 		l := newLines(b)
 		for {
-			s, ok := l.next()
+			s, ok := t.nextRow(&l)
 			if !ok {
 				return nil
-			}
-			if t.svm {
-				if i := bytes.IndexByte(s, '#'); i >= 0 {
-					s = s[:i]
-				}
-			}
-			if skipBlanks(s, 0) == len(s) {
-				continue
 			}
 			p, count, err := t.lead(l.line, s)
 			if err != nil {
@@ -76,6 +68,33 @@ func pairsParser[T sparse.Float](t *pairs) parser[T] {
 	}
 }
 
+// nextRow returns the next line with data, without its comment.
+func (t *pairs) nextRow(l *lines) ([]byte, bool) {
+	for {
+		s, ok := l.next()
+		if !ok {
+			return nil, false
+		}
+		if t.svm {
+			if i := bytes.IndexByte(s, '#'); i >= 0 {
+				s = s[:i]
+			}
+		}
+		if skipBlanks(s, 0) < len(s) {
+			return s, true
+		}
+	}
+}
+
+// rowLine returns the line of the n-th row of a block, from 0.
+func (t *pairs) rowLine(b block, n int64) int64 {
+	l := newLines(b)
+	for ok := true; ok && n >= 0; n-- {
+		_, ok = t.nextRow(&l)
+	}
+	return l.line
+}
+
 // readPairs reads a file of such lines; line number k with data becomes row k.
 func readPairs[T sparse.Float](ctx context.Context, in *text, opt Options, t *pairs) (*Set[T], error) {
 	maxRows, cols := opt.limits()
@@ -83,7 +102,7 @@ func readPairs[T sparse.Float](ctx context.Context, in *text, opt Options, t *pa
 	rows := int64(0)
 	merge := func(b block, e *entries[T]) error {
 		if rows+e.rows > maxRows {
-			return &ParseError{File: in.name, Line: b.line, Got: "more rows from here on", Want: fmt.Sprintf("at most %d", maxRows)}
+			return &ParseError{File: in.name, Line: t.rowLine(b, maxRows-rows), Got: "one row more", Want: fmt.Sprintf("at most %d", maxRows)}
 		}
 		for i := range e.row {
 			e.row[i] += int32(rows)

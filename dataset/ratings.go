@@ -15,7 +15,7 @@ import (
 // strings; they get indices in order of first appearance.
 func readRatings[T sparse.Float](ctx context.Context, in *text, opt Options) (*Set[T], error) {
 	if opt.Rows > 0 || opt.Cols > 0 {
-		return nil, fmt.Errorf("%s: ratings take no declared shape: theirs is the number of names", in.name)
+		return nil, &ParseError{File: in.name, Got: "a declared shape", Want: "none for ratings: theirs is the number of names"}
 	}
 	lay, err := findLayout(in, opt)
 	if err != nil {

@@ -33,7 +33,11 @@ func Read[T sparse.Float](ctx context.Context, path string, opt Options) (*Set[T
 	// A read that waits (a pipe, a network file system) ends when the file is closed.
 	stop := context.AfterFunc(ctx, func() { f.Close() })
 	defer stop()
-	s, err := ReadFrom[T](ctx, path, f, opt)
+	var at io.ReaderAt
+	if info.Mode().IsRegular() {
+		at = f
+	}
+	s, err := read[T](ctx, path, f, at, info.Size(), opt)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -41,12 +45,57 @@ func Read[T sparse.Float](ctx context.Context, path string, opt Options) (*Set[T
 }
 
 // ReadFrom reads a matrix from a stream, as Read does. The name stands in errors and in the
-// set, and its extension helps to find the format.
+// set, and its extension helps to find the format. Formats that are not read from front to back
+// (npz, Parquet) are first read into memory.
 func ReadFrom[T sparse.Float](ctx context.Context, name string, r io.Reader, opt Options) (*Set[T], error) {
+	return read[T](ctx, name, r, nil, 0, opt)
+}
+
+// binaryReaders are the readers of formats that are no text, by the bytes they start with.
+func binaryReaders[T sparse.Float]() []binaryReader[T] {
+	return []binaryReader[T]{
+		{NPZ, "PK\x03\x04", readNPZ[T]},
+	}
+}
+
+type binaryReader[T sparse.Float] struct {
+	format Format
+	magic  string
+	read   func(ctx context.Context, name string, r io.ReaderAt, size int64, opt Options) (*Set[T], error)
+}
+
+// read reads from r; at, if not nil, gives access to the same size bytes in any order.
+func read[T sparse.Float](ctx context.Context, name string, r io.Reader, at io.ReaderAt, size int64, opt Options) (*Set[T], error) {
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	plain, done, err := unpack(name, bufio.NewReader(r))
+	br := bufio.NewReader(r)
+	for _, b := range binaryReaders[T]() {
+		head, _ := br.Peek(len(b.magic))
+		if string(head) != b.magic {
+			if opt.Format == b.format {
+				return nil, &ParseError{File: name, Got: "a file that starts with " + quote(head), Want: fmt.Sprintf("%s data, which start with %q", b.format, b.magic)}
+			}
+			continue
+		}
+		if opt.Format != "" && opt.Format != Auto && opt.Format != b.format {
+			return nil, &ParseError{File: name, Got: fmt.Sprintf("%s data", b.format), Want: fmt.Sprintf("format %s, as asked for", opt.Format)}
+		}
+		if at == nil {
+			all, err := io.ReadAll(br)
+			if err != nil {
+				return nil, &ParseError{File: name, Got: "a read error", Want: "a readable file", Err: err}
+			}
+			at, size = bytes.NewReader(all), int64(len(all))
+		}
+		return b.read(ctx, name, at, size, opt)
+	}
+	return readUnpacked[T](ctx, name, br, opt)
+}
+
+// readUnpacked reads text, compressed or not.
+func readUnpacked[T sparse.Float](ctx context.Context, name string, br *bufio.Reader, opt Options) (*Set[T], error) {
+	plain, done, err := unpack(name, br)
 	if err != nil {
 		return nil, err
 	}
