@@ -10,7 +10,7 @@ import (
 	"sddmmkit/sddmm"
 )
 
-// farApart is a 3×4 matrix whose rows are 2³⁰ elements apart, so that offsets of elements (and
+// farApart puts a 3×4 matrix on a device so that its rows are 2³⁰ elements apart, so that offsets of elements (and
 // of their bytes much sooner) do not fit 32 bits: the last row starts at element 2³¹. Only the
 // 12 elements are ever touched.
 func farApart(t *testing.T, whole *device.Buffer[float32], lead int64, m dense.Matrix[float32]) *dense.Resident[float32] {
@@ -71,4 +71,18 @@ func sddmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32
 	defer out.close()
 	must(t, pl.Run(context.Background(), c.f, c.alpha, s.Buf, a, b, c.beta, out.Buf))
 	c.check(t, out.read(t, "P").Data)
+}
+
+func spmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]) {
+	rng := newRand(7)
+	p := problem{rows: 3, cols: 3, length: each(2)}.pattern()
+	_, pl := spmmPlan[float32](t, dev, p)
+	for _, op := range forms {
+		c := newSpMM(rng, p, 4, op, scalars{1, 1}, integers[float32], true)
+		b, out := farApart(t, whole, 0, c.b), farApart(t, whole, 16, c.prev)
+		s := input(t, dev, values(c.s.Val), 0, 0)
+		must(t, pl.Run(context.Background(), c.op, c.alpha, s.Buf, b, c.beta, out))
+		c.check(t, dense.Matrix[float32]{Rows: 3, Cols: 4, Stride: 4, Data: fetch(t, out)})
+		s.close()
+	}
 }
