@@ -1,0 +1,518 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+)
+
+// Dense is the suite of resident matrices and the row-wise operations on them.
+func Dense(t *testing.T, open func(t *testing.T) device.Device) {
+	forTypes(t, open, denseSuite[float32], denseSuite[float64])
+}
+
+func denseSuite[T Float](t *testing.T, open Open) {
+	t.Run("Resident", func(t *testing.T) { residents[T](t, start(t, open)) })
+	t.Run("Square", func(t *testing.T) { square[T](t, start(t, open)) })
+	t.Run("SwapColumns", func(t *testing.T) { swapColumns[T](t, start(t, open)) })
+	t.Run("RepeatDiagonal", func(t *testing.T) { repeatDiagonal[T](t, start(t, open)) })
+	t.Run("Gram", func(t *testing.T) { gram[T](t, start(t, open)) })
+	t.Run("AddMul", func(t *testing.T) { addMul[T](t, start(t, open)) })
+	t.Run("Dot", func(t *testing.T) { dot[T](t, start(t, open)) })
+	t.Run("WeightedNorm", func(t *testing.T) { weightedNorm[T](t, start(t, open)) })
+	t.Run("SameBits", func(t *testing.T) { denseSameBits[T](t, start(t, open)) })
+	t.Run("Errors", func(t *testing.T) { denseErrors[T](t, start(t, open)) })
+	t.Run("OtherDevice", func(t *testing.T) {
+		dev := start(t, open)
+		denseOtherDevice[T](t, dev, otherDevice(t, open, dev))
+	})
+	t.Run("Cancel", func(t *testing.T) { denseCancel[T](t, start(t, open)) })
+	t.Run("FailingAllocations", func(t *testing.T) {
+		failEachAllocation(t, open, 8, func(dev device.Device) error { return denseScenario[T](dev) })
+	})
+	t.Run("RowCG", func(t *testing.T) { rowCGSuite[T](t, open) })
+}
+
+// denseSizes are M×K: nothing, one, odd, more rows than one unit of work holds (2¹⁴ elements),
+// and rows longer than one.
+var denseSizes = [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {33, 17}, {1, 100}, {100, 1}, {40000, 1}, {1500, 33}, {3, 20000}}
+
+func residents[T Float](t *testing.T, dev device.Device) {
+	for n, size := range denseSizes {
+		m := matrix(newRand(uint64(n)), size[0], size[1], reals[T])
+		for gap := range 3 {
+			with := strided(m, gap)
+			for what, put := range map[string]func(device.Device, dense.Matrix[T]) (*dense.Resident[T], error){"Upload": dense.Upload[T], "Place": dense.Place[T]} {
+				r, err := put(dev, with)
+				must(t, err)
+				got, err := r.Download()
+				must(t, err)
+				if r.Device() != dev || r.Rows != m.Rows || r.Cols != m.Cols || r.Shape() != fmt.Sprintf("%d×%d", m.Rows, m.Cols) {
+					t.Errorf("%s: %s on %s, want %d×%d", what, r.Shape(), r.Device().Name(), m.Rows, m.Cols)
+				}
+				sameBits(t, what+" and Download", got.Data, m.Data)
+				first := r.Columns(m.Cols / 2)
+				got, err = first.Download()
+				must(t, err)
+				sameBits(t, what+" and Download of columns", got.Data, m.View(0, m.Rows, m.Cols/2).Clone().Data)
+				must(t, first.Close())
+				if r.Buf.Closed() {
+					t.Errorf("%s: closing a view of columns closed the matrix", what)
+				}
+				must(t, r.Close())
+				must(t, r.Close())
+				_, err = r.Download()
+				wantIs(t, what+", Close and Download", err, device.ErrClosed)
+			}
+		}
+		z := zeros[T](t, dev, size[0], size[1])
+		got, err := z.Download()
+		must(t, err)
+		sameBits(t, "Zeros", got.Data, make([]T, size[0]*size[1]))
+	}
+	for what, bad := range badMatrices[T]() {
+		if r, err := dense.Upload(dev, bad); err == nil {
+			t.Errorf("a matrix with %s was uploaded", what)
+			r.Close()
+		}
+		if r, err := dense.Place(dev, bad); err == nil {
+			t.Errorf("a matrix with %s was placed", what)
+			r.Close()
+		}
+	}
+	for _, size := range [][2]int{{-1, 2}, {2, -1}, {1 << 32, 1 << 32}, {1 << 62, 3}} {
+		_, err := dense.Alloc[T](dev, size[0], size[1])
+		wantShape(t, fmt.Sprint("Alloc of ", size), err)
+	}
+	_, err := dense.Alloc[T](dev, 1<<40, 1<<20)
+	wantIs(t, "Alloc of 2⁶⁰", err, device.ErrOutOfMemory)
+	_, err = dense.Zeros[T](dev, 1<<40, 1<<20)
+	wantIs(t, "Zeros of 2⁶⁰", err, device.ErrOutOfMemory)
+	var none *dense.Resident[T]
+	must(t, none.Close())
+	m := zeros[T](t, dev, 2, 3)
+	for _, n := range []int{-1, 4} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Columns(%d) of 3 did not panic", n)
+				}
+			}()
+			m.Columns(n)
+		}()
+	}
+}
+
+func square[T Float](t *testing.T, dev device.Device) {
+	for n, size := range denseSizes {
+		m := matrix(newRand(uint64(n)), size[0], size[1], reals[T])
+		want := make([]T, len(m.Data))
+		for i, v := range m.Data {
+			want[i] = v * v
+		}
+		x := input(t, dev, m, n%3, n%2)
+		dst := output(t, dev, matrix(newRand(0), size[0], size[1], func(*randT) T { return T(math.NaN()) }), n%4, 1)
+		must(t, dense.Square(context.Background(), dst.Resident, x.Resident))
+		x.unchanged(t, "X")
+		sameBits(t, "Square", dst.read(t, "dst").Data, want)
+		in := output(t, dev, m, 1, 1)
+		must(t, dense.Square(context.Background(), in.Resident, in.Resident))
+		sameBits(t, "Square in place", in.read(t, "dst").Data, want)
+		x.close()
+		dst.close()
+		in.close()
+	}
+}
+
+func swapColumns[T Float](t *testing.T, dev device.Device) {
+	ctx := context.Background()
+	for n, size := range denseSizes {
+		m := matrix(newRand(uint64(n)), size[0], size[1], reals[T])
+		if m.Cols == 0 {
+			continue
+		}
+		i, j := m.Cols/3, m.Cols-1
+		want := m.Clone()
+		for r := range m.Rows {
+			want.Set(r, i, m.At(r, j))
+			want.Set(r, j, m.At(r, i))
+		}
+		x := output(t, dev, m, n%3, n%2)
+		must(t, dense.SwapColumns(ctx, x.Resident, i, j))
+		sameBits(t, "SwapColumns", x.read(t, "M").Data, want.Data)
+		must(t, dense.SwapColumns(ctx, x.Resident, j, i))
+		must(t, dense.SwapColumns(ctx, x.Resident, i, i))
+		sameBits(t, "SwapColumns twice", x.read(t, "M").Data, m.Data)
+		x.close()
+	}
+}
+
+func repeatDiagonal[T Float](t *testing.T, dev device.Device) {
+	for n, size := range [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {1500, 33}} {
+		g := matrix(newRand(uint64(n)), size[1], size[1], reals[T])
+		gr, dst := input(t, dev, g, 1, 1), output(t, dev, matrix(newRand(0), size[0], size[1], reals[T]), 2, 0)
+		must(t, dense.RepeatDiagonal(context.Background(), dst.Resident, gr.Resident))
+		want := dense.New[T](size[0], size[1])
+		for i := range size[0] {
+			for k := range size[1] {
+				want.Set(i, k, g.At(k, k))
+			}
+		}
+		sameBits(t, "RepeatDiagonal", dst.read(t, "dst").Data, want.Data)
+		gr.unchanged(t, "G")
+		gr.close()
+		dst.close()
+	}
+}
+
+// float64Sum bounds the error of a sum of n products that is taken in float64 and compared with
+// another such sum in another order.
+func float64Sum(n int, mag float64) float64 { return 2 * gamma(n+1, unit64) * mag }
+
+func gram[T Float](t *testing.T, dev device.Device) {
+	for n, size := range [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {31, 5}, {32, 5}, {33, 17}, {1000, 9}, {1, 40}} {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			rows, k := size[0], size[1]
+			m := matrix(newRand(uint64(n)), rows, k, draw)
+			x, g := input(t, dev, m, n%3, n%2), output(t, dev, matrix(newRand(0), k, k, func(*randT) T { return T(math.NaN()) }), 2, 1)
+			must(t, dense.Gram(context.Background(), g.Resident, x.Resident))
+			x.unchanged(t, "X")
+			got := g.read(t, "G")
+			for p := range k {
+				for q := range k {
+					var want, mag float64
+					for i := range rows {
+						v := float64(m.At(i, p)) * float64(m.At(i, q))
+						want, mag = want+v, mag+math.Abs(v)
+					}
+					bound := float64Sum(rows, mag) + gamma(2, unit[T]())*math.Abs(want)
+					if v := float64(got.At(p, q)); exact && v != want || !near(v, want, bound) {
+						t.Fatalf("Gram of %d×%d: element (%d,%d) is %v, want %v within %.3g, exact %t", rows, k, p, q, v, want, bound, exact)
+					}
+					if got.At(p, q) != got.At(q, p) {
+						t.Fatalf("Gram of %d×%d is not symmetric at (%d,%d)", rows, k, p, q)
+					}
+				}
+			}
+			x.close()
+			g.close()
+		}
+	}
+}
+
+func addMul[T Float](t *testing.T, dev device.Device) {
+	for n, size := range [][3]int{{0, 0, 0}, {0, 3, 3}, {4, 0, 2}, {4, 2, 0}, {1, 1, 1}, {7, 3, 5}, {33, 17, 17}, {2000, 9, 9}, {1, 100, 100}} {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			rows, k, cols := size[0], size[1], size[2]
+			rng := newRand(uint64(n))
+			xm, gm, cm := matrix(rng, rows, k, draw), matrix(rng, k, cols, draw), matrix(rng, rows, cols, draw)
+			x, g, c := input(t, dev, xm, n%3, n%2), input(t, dev, gm, 1, 2), output(t, dev, cm, 2, 1)
+			const alpha = -0.5
+			must(t, dense.AddMul(context.Background(), c.Resident, alpha, x.Resident, g.Resident))
+			x.unchanged(t, "X")
+			g.unchanged(t, "G")
+			got := c.read(t, "C")
+			for i := range rows {
+				for q := range cols {
+					want := float64(cm.At(i, q))
+					mag := math.Abs(want)
+					for p := range k {
+						v := alpha * float64(xm.At(i, p)) * float64(gm.At(p, q))
+						want, mag = want+v, mag+math.Abs(v)
+					}
+					// α·x, the product with g, and at most K sums.
+					bound := gamma(k+2, unit[T]()) * mag * referenceShare[T]()
+					if v := float64(got.At(i, q)); exact && v != want || !near(v, want, bound) {
+						t.Fatalf("AddMul of %v: element (%d,%d) is %v, want %v within %.3g, exact %t", size, i, q, v, want, bound, exact)
+					}
+				}
+			}
+			x.close()
+			g.close()
+			c.close()
+		}
+	}
+}
+
+func dot[T Float](t *testing.T, dev device.Device) {
+	for n, length := range []int{0, 1, 2, 100, 1 << 14, 1<<14 + 1, 100_000} {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			rng := newRand(uint64(n))
+			xv, yv := slice(rng, length, draw), slice(rng, length, draw)
+			var want, mag float64
+			for i := range xv {
+				v := float64(xv[i]) * float64(yv[i])
+				want, mag = want+v, mag+math.Abs(v)
+			}
+			x, y := input(t, dev, values(xv), 0, 1), input(t, dev, values(yv), 0, 2)
+			got, err := dense.Dot(context.Background(), x.Buf, y.Buf)
+			must(t, err)
+			if bound := float64Sum(length, mag); exact && got != want || !near(got, want, bound) {
+				t.Errorf("Dot of %d is %v, want %v within %.3g, exact %t", length, got, want, bound, exact)
+			}
+			x.close()
+			y.close()
+		}
+	}
+}
+
+func weightedNorm[T Float](t *testing.T, dev device.Device) {
+	for n, size := range denseSizes {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			rng := newRand(uint64(n))
+			m, w := matrix(rng, size[0], size[1], draw), slice(rng, size[0], draw)
+			var want, mag float64
+			for i := range m.Rows {
+				for _, v := range m.Row(i) {
+					x := float64(w[i]) * float64(v) * float64(v)
+					want, mag = want+x, mag+math.Abs(x)
+				}
+			}
+			x, ws := input(t, dev, m, n%3, 1), input(t, dev, values(w), 0, 3)
+			got, err := dense.WeightedNorm(context.Background(), x.Resident, ws.Buf)
+			must(t, err)
+			if bound := float64Sum(len(m.Data)+1, mag); exact && got != want || !near(got, want, bound) {
+				t.Errorf("WeightedNorm of %v is %v, want %v within %.3g, exact %t", size, got, want, bound, exact)
+			}
+			x.close()
+			ws.close()
+		}
+	}
+}
+
+// reductions returns the results of all operations that sum, on m.
+func reductions[T Float](t *testing.T, dev device.Device, m dense.Matrix[T], w []T, gap int) []T {
+	t.Helper()
+	ctx := context.Background()
+	x, ws := input(t, dev, m, gap, gap), input(t, dev, values(w), 0, gap)
+	defer x.close()
+	defer ws.close()
+	flat := input(t, dev, values(m.Data), 0, gap)
+	defer flat.close()
+	g, c := output(t, dev, dense.New[T](m.Cols, m.Cols), gap, 0), output(t, dev, m, gap, 0)
+	defer g.close()
+	defer c.close()
+	must(t, dense.Gram(ctx, g.Resident, x.Resident))
+	must(t, dense.AddMul(ctx, c.Resident, 0.3, x.Resident, g.Resident))
+	d, err := dense.Dot(ctx, flat.Buf, flat.Buf)
+	must(t, err)
+	n, err := dense.WeightedNorm(ctx, x.Resident, ws.Buf)
+	must(t, err)
+	out := append(g.read(t, "G").Data, c.read(t, "C").Data...)
+	for _, v := range []float64{d, n} {
+		hi := T(v) // with the rest, all bits of the float64
+		out = append(out, hi, T(v-float64(hi)))
+	}
+	return out
+}
+
+func denseSameBits[T Float](t *testing.T, dev device.Device) {
+	for n, size := range [][2]int{{7, 3}, {40000, 1}, {2500, 33}} {
+		rng := newRand(uint64(n))
+		m, w := matrix(rng, size[0], size[1], reals[T]), slice(rng, size[0], reals[T])
+		want := reductions(t, dev, m, w, 0)
+		sameBits(t, "again", reductions(t, dev, m, w, 0), want)
+		sameBits(t, "another layout", reductions(t, dev, m, w, 3), want)
+		if h, ok := dev.(device.Host); ok {
+			for _, threads := range []int{1, 2, 3, 8} {
+				sameBits(t, fmt.Sprint(threads, " threads"), reductions(t, Threaded(h, threads), m, w, 0), want)
+			}
+		}
+	}
+}
+
+// denseCalls are all operations on operands of which one is changed: x and y 4×3, g 3×3, v with 4
+// elements, w with 12.
+type denseCalls[T Float] struct {
+	x, y, g *dense.Resident[T]
+	v, w    *device.Buffer[T]
+}
+
+func newDenseCalls[T Float](t *testing.T, dev device.Device) denseCalls[T] {
+	t.Helper()
+	return denseCalls[T]{
+		x: zeros[T](t, dev, 4, 3), y: zeros[T](t, dev, 4, 3), g: zeros[T](t, dev, 3, 3),
+		v: zeros[T](t, dev, 1, 4).Buf, w: zeros[T](t, dev, 1, 12).Buf,
+	}
+}
+
+// all calls every operation that uses the named operand and returns their errors.
+func (o denseCalls[T]) all(ctx context.Context, uses string) map[string]error {
+	errs := map[string]error{}
+	add := func(op, operands string, call func() error) {
+		for _, u := range operands {
+			if string(u) == uses {
+				errs[op] = call()
+				return
+			}
+		}
+	}
+	add("Square", "xy", func() error { return dense.Square(ctx, o.x, o.y) })
+	add("SwapColumns", "x", func() error { return dense.SwapColumns(ctx, o.x, 0, 2) })
+	add("RepeatDiagonal", "xg", func() error { return dense.RepeatDiagonal(ctx, o.x, o.g) })
+	add("Gram", "gx", func() error { return dense.Gram(ctx, o.g, o.x) })
+	add("AddMul", "xyg", func() error { return dense.AddMul(ctx, o.y, 1, o.x, o.g) })
+	add("Dot", "w", func() error { _, err := dense.Dot(ctx, o.w, o.w); return err })
+	add("WeightedNorm", "xv", func() error { _, err := dense.WeightedNorm(ctx, o.x, o.v); return err })
+	add("NewRowCG", "xv", func() error {
+		cg, err := dense.NewRowCG(o.x, o.v)
+		cg.Close()
+		return err
+	})
+	return errs
+}
+
+// changes give each operand in turn another value.
+func (o denseCalls[T]) changes(x, g *dense.Resident[T], v, w *device.Buffer[T]) map[string]denseCalls[T] {
+	out := map[string]denseCalls[T]{}
+	for _, name := range []string{"x", "y", "g", "v", "w"} {
+		c := o
+		switch name {
+		case "x":
+			c.x = x
+		case "y":
+			c.y = x
+		case "g":
+			c.g = g
+		case "v":
+			c.v = v
+		case "w":
+			c.w = w
+		}
+		out[name] = c
+	}
+	return out
+}
+
+func denseErrors[T Float](t *testing.T, dev device.Device) {
+	ctx := context.Background()
+	o := newDenseCalls[T](t, dev)
+	for _, name := range []string{"x", "y", "g", "v", "w"} {
+		for op, err := range o.all(ctx, name) {
+			if err != nil {
+				t.Errorf("%s: %v", op, err)
+			}
+		}
+	}
+	for name, c := range o.changes(zeros[T](t, dev, 5, 4), zeros[T](t, dev, 4, 2), zeros[T](t, dev, 1, 7).Buf, o.w) {
+		for op, err := range c.all(ctx, name) {
+			if name == "w" || op == "SwapColumns" || op == "NewRowCG" && name == "y" {
+				continue // any size will do
+			}
+			wantShape(t, op+" with another "+name, err)
+		}
+	}
+	_, err := dense.Dot(ctx, o.v, o.w)
+	wantShape(t, "Dot", err, "4", "12")
+	for _, cols := range [][2]int{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
+		wantShape(t, fmt.Sprint("SwapColumns ", cols), dense.SwapColumns(ctx, o.x, cols[0], cols[1]), "4×3")
+	}
+	for name, c := range o.changes(nil, nil, nil, nil) {
+		for op, err := range c.all(ctx, name) {
+			if err == nil {
+				t.Errorf("%s passed with a nil %s", op, name)
+			}
+		}
+	}
+	dead := newDenseCalls[T](t, dev)
+	for _, close := range []func() error{dead.x.Close, dead.g.Close, dead.v.Close, dead.w.Close} {
+		must(t, close())
+	}
+	for name, c := range o.changes(dead.x, dead.g, dead.v, dead.w) {
+		for op, err := range c.all(ctx, name) {
+			wantIs(t, op+" with a closed "+name, err, device.ErrClosed)
+		}
+	}
+}
+
+func denseOtherDevice[T Float](t *testing.T, dev, other device.Device) {
+	ctx := context.Background()
+	o, far := newDenseCalls[T](t, dev), newDenseCalls[T](t, other)
+	wantMismatch(t, "Square", dense.Square(ctx, o.x, far.y), "dst", "X")
+	wantMismatch(t, "RepeatDiagonal", dense.RepeatDiagonal(ctx, o.x, far.g), "dst", "G")
+	wantMismatch(t, "Gram", dense.Gram(ctx, o.g, far.x), "G", "X")
+	wantMismatch(t, "AddMul X", dense.AddMul(ctx, o.y, 1, far.x, o.g), "C", "X")
+	wantMismatch(t, "AddMul G", dense.AddMul(ctx, o.y, 1, o.x, far.g), "C", "G")
+	_, err := dense.Dot(ctx, o.w, far.w)
+	wantMismatch(t, "Dot", err, "x", "y")
+	_, err = dense.WeightedNorm(ctx, o.x, far.v)
+	wantMismatch(t, "WeightedNorm", err, "X", "w")
+	_, err = dense.NewRowCG(o.x, far.v)
+	wantMismatch(t, "NewRowCG", err, "X", "shift")
+}
+
+func denseCancel[T Float](t *testing.T, dev device.Device) {
+	const rows, k = 20000, 10 // a dozen units of work
+	for what, run := range map[string]func(ctx context.Context, x, y, g *dense.Resident[T]) error{
+		"Square": func(ctx context.Context, x, y, _ *dense.Resident[T]) error { return dense.Square(ctx, y, x) },
+		"Gram":   func(ctx context.Context, x, _, g *dense.Resident[T]) error { return dense.Gram(ctx, g, x) },
+		"AddMul": func(ctx context.Context, x, y, g *dense.Resident[T]) error { return dense.AddMul(ctx, y, 1, x, g) },
+		"Dot": func(ctx context.Context, x, y, _ *dense.Resident[T]) error {
+			_, err := dense.Dot(ctx, x.Buf, y.Buf)
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			cancelled(t, dev, 40, func(ctx context.Context, dev device.Device) error {
+				return run(ctx, zeros[T](t, dev, rows, k), zeros[T](t, dev, rows, k), zeros[T](t, dev, k, k))
+			})
+		})
+	}
+}
+
+func denseScenario[T Float](dev device.Device) error {
+	m := matrix(newRand(1), 30, 4, reals[T])
+	x, err := dense.Upload(dev, m)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	y, err := dense.Zeros[T](dev, 30, 4)
+	if err != nil {
+		return err
+	}
+	defer y.Close()
+	shift, err := device.Alloc[T](dev, 30)
+	if err != nil {
+		return err
+	}
+	defer shift.Close()
+	if err := shift.Zero(); err != nil {
+		return err
+	}
+	cg, err := dense.NewRowCG(y, shift)
+	if err != nil {
+		return err
+	}
+	defer cg.Close()
+	for _, m := range []*dense.Resident[T]{cg.R, cg.D, cg.Q} {
+		if err := m.Buf.CopyFrom(x.Buf); err != nil {
+			return err
+		}
+	}
+	if _, err := cg.Start(context.Background(), 0.1); err != nil {
+		return err
+	}
+	_, err = cg.Step(context.Background())
+	return err
+}
