@@ -105,7 +105,11 @@ func TestManifest(t *testing.T) {
 			if n := numbersIn(row.nnz); nnz == 0 && len(n) > 0 {
 				nnz = n[0]
 			}
-			s, err := Read[float32](context.Background(), dataFile(t, filepath.FromSlash(tt.file)), tt.opt)
+			path := dataFile(t, filepath.FromSlash(tt.file))
+			if info, err := os.Stat(path); testing.Short() && err == nil && info.Size() > 1<<20 {
+				t.Skip("a large file, without -short")
+			}
+			s, err := Read[float32](context.Background(), path, tt.opt)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func TestParseFloat(t *testing.T) {
 		checkFloat(t, s)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 200000 {
+	for range 50000 {
 		switch r.IntN(4) {
 		case 0:
 			checkFloat(t, strconv.FormatFloat(math.Float64frombits(r.Uint64()), 'g', r.IntN(20)-1, 64))
