@@ -10,9 +10,9 @@ import (
 	"sddmmkit/sddmm"
 )
 
-// farApart puts a 3×4 matrix on a device so that its rows are 2³⁰ elements apart, so that offsets of elements (and
-// of their bytes much sooner) do not fit 32 bits: the last row starts at element 2³¹. Only the
-// 12 elements are ever touched.
+// farApart puts a matrix of three rows on a device with 2³⁰ elements from row to row, so that offsets
+// of elements (and of their bytes much sooner) do not fit 32 bits: the last row starts at element
+// 2³¹. Only the elements of the matrix are ever touched.
 func farApart(t *testing.T, whole *device.Buffer[float32], lead int64, m dense.Matrix[float32]) *dense.Resident[float32] {
 	t.Helper()
 	const stride = 1 << 30
@@ -64,25 +64,29 @@ func sddmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32
 	rng := newRand(6)
 	p := problem{rows: 3, cols: 3, length: each(3)}.pattern()
 	_, pl := sddmmPlan[float32](t, dev, p)
-	c := newSDDMM(rng, p, 4, sddmm.Scale, scalars{1, 0}, integers[float32], true)
-	a, b := farApart(t, whole, 0, c.a), farApart(t, whole, 16, c.b)
-	s, out := input(t, dev, values(c.s.Val), 0, 0), output(t, dev, values(c.prev), 0, 0)
-	defer s.close()
-	defer out.close()
-	must(t, pl.Run(context.Background(), c.f, c.alpha, s.Buf, a, b, c.beta, out.Buf))
-	c.check(t, out.read(t, "P").Data)
+	for _, k := range []int{1, 4} {
+		c := newSDDMM(rng, p, k, sddmm.Scale, scalars{1, 0}, integers[float32], true)
+		a, b := farApart(t, whole, 0, c.a), farApart(t, whole, 16, c.b)
+		s, out := input(t, dev, values(c.s.Val), 0, 0), output(t, dev, values(c.prev), 0, 0)
+		must(t, pl.Run(context.Background(), c.f, c.alpha, s.Buf, a, b, c.beta, out.Buf))
+		c.check(t, out.read(t, "P").Data)
+		s.close()
+		out.close()
+	}
 }
 
 func spmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]) {
 	rng := newRand(7)
 	p := problem{rows: 3, cols: 3, length: each(2)}.pattern()
 	_, pl := spmmPlan[float32](t, dev, p)
-	for _, op := range forms {
-		c := newSpMM(rng, p, 4, op, scalars{1, 1}, integers[float32], true)
-		b, out := farApart(t, whole, 0, c.b), farApart(t, whole, 16, c.prev)
-		s := input(t, dev, values(c.s.Val), 0, 0)
-		must(t, pl.Run(context.Background(), c.op, c.alpha, s.Buf, b, c.beta, out))
-		c.check(t, dense.Matrix[float32]{Rows: 3, Cols: 4, Stride: 4, Data: fetch(t, out)})
-		s.close()
+	for _, k := range []int{1, 4} {
+		for _, op := range forms {
+			c := newSpMM(rng, p, k, op, scalars{1, 1}, integers[float32], true)
+			b, out := farApart(t, whole, 0, c.b), farApart(t, whole, 16, c.prev)
+			s := input(t, dev, values(c.s.Val), 0, 0)
+			must(t, pl.Run(context.Background(), c.op, c.alpha, s.Buf, b, c.beta, out))
+			c.check(t, dense.Matrix[float32]{Rows: 3, Cols: k, Stride: k, Data: fetch(t, out)})
+			s.close()
+		}
 	}
 }
