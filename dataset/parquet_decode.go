@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 )
 
 // Decoders of the encodings that pages of numbers and strings come in. Each takes the page and
@@ -250,6 +249,3 @@ func plainWords(b []byte, n, size int, split bool, each func(v uint64) error) er
 	}
 	return nil
 }
-
-// levelWidth returns the bits of a definition or repetition level.
-func levelWidth(most int) uint { return uint(bits.Len(uint(most))) }

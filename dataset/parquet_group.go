@@ -14,6 +14,9 @@ import (
 	"sddmmkit/sparse"
 )
 
+// oldDictionary is what files of Parquet 1.0 call both a plain dictionary and the indices into it.
+const oldDictionary = format.Encoding(2)
+
 // parquetGroup is one row group, decoded: names are numbered in order of first appearance within
 // the group.
 type parquetGroup[T sparse.Float] struct {
@@ -273,7 +276,7 @@ func (v *parquetValues) noNulls(levels []byte, n int32) error {
 
 // dictionary decodes a dictionary page.
 func (v *parquetValues) dictionary(b []byte, h *format.DictionaryPageHeader) error {
-	if h.Encoding != format.Plain && h.Encoding != format.PlainDictionary {
+	if h.Encoding != format.Plain && h.Encoding != oldDictionary {
 		return fmt.Errorf("its dictionary is encoded as %s; want PLAIN", h.Encoding)
 	}
 	if h.NumValues < 0 || int(h.NumValues) > len(b)/4 {
@@ -306,7 +309,7 @@ func (c *parquetColumn) width() int {
 func (v *parquetValues) values(b []byte, n int, encoding format.Encoding) error {
 	text := v.column.typ == format.ByteArray
 	switch encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case oldDictionary, format.RLEDictionary:
 		if n == 0 {
 			return nil
 		}

@@ -55,6 +55,7 @@ func ReadFrom[T sparse.Float](ctx context.Context, name string, r io.Reader, opt
 func binaryReaders[T sparse.Float]() []binaryReader[T] {
 	return []binaryReader[T]{
 		{NPZ, "PK\x03\x04", readNPZ[T]},
+		{Parquet, "PAR1", readParquet[T]},
 	}
 }
 

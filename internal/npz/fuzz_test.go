@@ -5,18 +5,22 @@ import (
 	"testing"
 )
 
-// Whatever the bytes, reading ends in values that fit the shape or in an error.
+// Whatever the bytes, reading an archive ends in values that fit the shape or in an error.
 func FuzzNPZ(f *testing.F) {
-	f.Add(archive(f, false, array{"a", []int{2, 2}, []float64{1, 2, 3, 4}}, array{"s", []int{2}, []string{"x", "yz"}}))
-	f.Add(archive(f, true, array{"indptr", []int{3}, []int32{0, 1, 2}}, array{"format", nil, [][]byte{[]byte("csr")}}))
-	f.Add(member(f, "a.npy", npyBytes(1, "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", 0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6)))
-	f.Add(member(f, "a.npy", npyBytes(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000,), }\n", 1, 2, 3, 4)))
+	f.Add(archive(f, false, array{"a", []int{2}, []int8{1, 2}}))
+	f.Add(archive(f, true, array{"a", []int{1}, []string{"x"}}))
 	f.Add([]byte("PK\x03\x04"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		read(t, b)
-		// The zip layer rejects nearly every mutation; the same bytes as a member reach the .npy layer.
-		read(t, member(t, "a.npy", b))
-	})
+	f.Fuzz(read)
+}
+
+// The same for the bytes of one array: those of an archive hardly get past its checksums.
+func FuzzNPY(f *testing.F) {
+	f.Add(npyBytes(1, "{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3), }\n", 0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6))
+	f.Add(npyBytes(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000,), }\n", 1, 2, 3, 4))
+	f.Add(npyBytes(1, "{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }\n", 'a', 0, 0, 0, 'b', 0, 0, 0))
+	f.Add(npyBytes(1, "{'descr': '|S3', 'fortran_order': False, 'shape': (), }\n", 'c', 's', 'r'))
+	f.Add(npyBytes(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (0, 7), }\n"))
+	f.Fuzz(func(t *testing.T, b []byte) { read(t, member(t, "a.npy", b)) })
 }
 
 func read(t *testing.T, b []byte) {
