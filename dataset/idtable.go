@@ -32,18 +32,28 @@ func plainNumber(b []byte) (uint64, bool) {
 	return u, true
 }
 
-// idTable gives names the indices 0, 1, 2, … in order of first appearance. Numbers are found
-// in an open-addressed table, other names in a map; the two kinds cannot be equal.
+// idTable gives names the indices 0, 1, 2, … in order of first appearance. Small numbers are
+// found by position, large ones in an open-addressed table, other names in a map; the kinds
+// cannot be equal.
 type idTable struct {
+	small []smallSlot // by number
 	slots []idSlot
 	shift uint8
 	gen   uint32 // a slot of another generation is empty, so that reset costs nothing
-	nums  int
+	large int    // slots in use
 	text  map[string]int32
 	names []idName
 
 	last   uint64 // the number asked for last: files are often sorted by user
 	lastID int32
+}
+
+// maxSmall bounds the table of small numbers to 1 MiB.
+const maxSmall = 1 << 17
+
+type smallSlot struct {
+	id  int32
+	gen uint32
 }
 
 type idSlot struct {
@@ -60,7 +70,7 @@ var hashSeed = maphash.Comparable(maphash.MakeSeed(), 0)
 
 func newIDTable() *idTable {
 	t := &idTable{gen: 1, text: map[string]int32{}, last: noNumber}
-	t.resize(10)
+	t.resize(8)
 	return t
 }
 
@@ -113,20 +123,36 @@ func (t *idTable) merge(n idName) int32 {
 }
 
 func (t *idTable) number(u uint64) int32 {
+	if u < maxSmall {
+		if u >= uint64(len(t.small)) {
+			more := make([]smallSlot, 1<<bits.Len64(u|1023))
+			copy(more, t.small)
+			t.small = more
+		}
+		s := &t.small[u]
+		if s.gen != t.gen {
+			*s = smallSlot{t.addNumber(u), t.gen}
+		}
+		t.last, t.lastID = u, s.id
+		return s.id
+	}
 	s := t.slot(u)
+	id := s.id
 	if s.gen != t.gen {
-		*s = idSlot{u, int32(len(t.names)), t.gen}
-		t.names = append(t.names, idName{num: u})
-		t.nums++
-		if t.nums > len(t.slots)/2 {
-			id := s.id
+		id = t.addNumber(u)
+		*s = idSlot{u, id, t.gen}
+		t.large++
+		if t.large > len(t.slots)/2 {
 			t.resize(bits.Len(uint(len(t.slots))))
-			t.last, t.lastID = u, id
-			return id
 		}
 	}
-	t.last, t.lastID = u, s.id
-	return s.id
+	t.last, t.lastID = u, id
+	return id
+}
+
+func (t *idTable) addNumber(u uint64) int32 {
+	t.names = append(t.names, idName{num: u})
+	return int32(len(t.names) - 1)
 }
 
 func (t *idTable) addText(s string) int32 {
@@ -141,9 +167,10 @@ func (t *idTable) reset() {
 	t.gen++
 	if t.gen == 0 { // wrapped: old slots would look alive
 		clear(t.slots)
+		clear(t.small)
 		t.gen = 1
 	}
-	t.nums = 0
+	t.large = 0
 	clear(t.text)
 	t.names = t.names[:0]
 	t.last = noNumber
