@@ -1,0 +1,78 @@
+//go:build amd64 && !noasm
+
+package asm
+
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+)
+
+func detect() Level {
+	switch c := cpuid.CPU; {
+	case c.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL, cpuid.BMI2, cpuid.FMA3, cpuid.AVX2):
+		return AVX512
+	case c.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI2):
+		return AVX2
+	}
+	return Generic
+}
+
+// For returns the loops of the active level.
+func For[T Float]() Kernels[T] {
+	var k any
+	_, single := any(T(0)).(float32)
+	switch l := Active(); {
+	case l == Generic:
+		return generic[T]()
+	case l == AVX2 && single:
+		k = bind(sddmmF32AVX2, spmmF32AVX2, 8)
+	case l == AVX2:
+		k = bind(sddmmF64AVX2, spmmF64AVX2, 4)
+	case single:
+		k = bind(sddmmF32AVX512, spmmF32AVX512, 16)
+	default:
+		k = bind(sddmmF64AVX512, spmmF64AVX512, 8)
+	}
+	return k.(Kernels[T])
+}
+
+type (
+	sddmmFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, depth, op int, alpha, beta T)
+	spmmFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, tail, fresh int, alpha T)
+)
+
+// bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
+func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], lanes int) Kernels[T] {
+	size := int(unsafe.Sizeof(T(0)))
+	one := []T{1}
+	return Kernels[T]{
+		SDDMM: func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+			if len(p) == 0 {
+				return
+			}
+			_ = cols[len(p)-1]
+			sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
+				unsafe.SliceData(cols), len(p), len(cols), len(a), int(op), alpha, beta)
+		},
+		SpMM: func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool) {
+			step, set := size, 0
+			if v == nil {
+				v, step = one, 0
+			}
+			if fresh {
+				set = 1
+			}
+			for len(c) > 0 {
+				width := min(len(c), len(blocks)*lanes)
+				chunks := (width + lanes - 1) / lanes
+				blocks[chunks-1](unsafe.SliceData(c), unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
+					unsafe.SliceData(cols), n, len(cols), width-(chunks-1)*lanes, set, alpha)
+				c = c[width:]
+				if len(b) > width {
+					b = b[width:]
+				}
+			}
+		},
+	}
+}

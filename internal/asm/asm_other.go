@@ -1,0 +1,8 @@
+//go:build !amd64 || noasm
+
+package asm
+
+func detect() Level { return Generic }
+
+// For returns the loops in Go: this build has no others.
+func For[T Float]() Kernels[T] { return generic[T]() }

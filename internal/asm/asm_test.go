@@ -1,0 +1,167 @@
+package asm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func levels(t testing.TB) []Level {
+	var ls []Level
+	for l := AVX2; l <= detect(); l++ {
+		ls = append(ls, l)
+	}
+	if len(ls) == 0 {
+		t.Skip("no assembly kernels on this machine or in this build")
+	}
+	return ls
+}
+
+func use(t testing.TB, l Level) {
+	restore, err := Use(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(restore)
+}
+
+func TestSDDMMAgainstGeneric(t *testing.T) {
+	testSDDMM[float32](t)
+	testSDDMM[float64](t)
+}
+
+func testSDDMM[T Float](t *testing.T) {
+	for _, l := range levels(t) {
+		t.Run(fmt.Sprintf("%v %T", l, T(0)), func(t *testing.T) {
+			use(t, l)
+			rng := rand.New(rand.NewPCG(1, 2))
+			const rows = 50
+			for _, k := range []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 144, 145, 255, 256, 257, 300, 1000} {
+				stride := k + rng.IntN(3)
+				b := make([]T, rows*stride)
+				a := make([]T, k)
+				for i := range b {
+					b[i] = T(rng.IntN(7) - 3)
+				}
+				for i := range a {
+					a[i] = T(rng.IntN(7) - 3)
+				}
+				for n := range 20 {
+					for _, ahead := range []int{0, 1, 30} {
+						cols := make([]int32, n+ahead)
+						for j := range cols {
+							cols[j] = rng.Int32N(rows)
+						}
+						s, p := make([]T, n), make([]T, n)
+						for j := range s {
+							s[j], p[j] = T(rng.IntN(5)), T(rng.IntN(5))
+						}
+						for _, op := range []Op{Dot, Scale, Residual, Quotient, Dot | Beta, Residual | Beta, Partial, Continue | Partial, Continue | Scale} {
+							got, want := append([]T{9}, p...), append([]T{9}, p...)
+							got, want = append(got, 7), append(want, 7)
+							For[T]().SDDMM(got[1:n+1], s, a, b, stride, cols, op, 2, 3)
+							sddmmGeneric(want[1:n+1], s, a, b, stride, cols, op, 2, 3)
+							for j := range want {
+								if got[j] != want[j] && !(math.IsNaN(float64(got[j])) && math.IsNaN(float64(want[j]))) {
+									t.Fatalf("K %d, n %d, op %d: p[%d] is %v, want %v", k, n, op, j-1, got[j], want[j])
+								}
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestSpMMAgainstGeneric(t *testing.T) {
+	testSpMM[float32](t)
+	testSpMM[float64](t)
+}
+
+func testSpMM[T Float](t *testing.T) {
+	for _, l := range levels(t) {
+		t.Run(fmt.Sprintf("%v %T", l, T(0)), func(t *testing.T) {
+			use(t, l)
+			rng := rand.New(rand.NewPCG(1, 2))
+			const rows = 50
+			for _, k := range []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 144, 145, 255, 256, 257, 300, 1000} {
+				stride := k + rng.IntN(3)
+				b := make([]T, rows*stride)
+				for i := range b {
+					b[i] = T(rng.IntN(7) - 3)
+				}
+				for n := range 20 {
+					for _, ahead := range []int{0, 1, 40} {
+						cols := make([]int32, n+ahead)
+						for j := range cols {
+							cols[j] = rng.Int32N(rows)
+						}
+						v := make([]T, n)
+						for j := range v {
+							v[j] = T(rng.IntN(5))
+						}
+						for _, fresh := range []bool{true, false} {
+							for _, vv := range [][]T{v, nil} {
+								got, want := make([]T, k+2), make([]T, k+2)
+								for i := range got {
+									got[i] = T(rng.IntN(5))
+									want[i] = got[i]
+								}
+								For[T]().SpMM(got[1:k+1], vv, b, stride, cols, n, 2, fresh)
+								spmmGeneric(want[1:k+1], vv, b, stride, cols, n, 2, fresh)
+								for i := range want {
+									if got[i] != want[i] {
+										t.Fatalf("K %d, n %d: c[%d] is %v, want %v", k, n, i-1, got[i], want[i])
+									}
+								}
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkKernels(b *testing.B) {
+	const rows, n = 8192, 244
+	for _, l := range levels(b) {
+		for _, k := range []int{8, 16, 17, 32, 128, 512} {
+			rng := rand.New(rand.NewPCG(1, 2))
+			bm := make([]float32, rows*k)
+			a := make([]float32, k)
+			cols := make([]int32, 1<<20)
+			for j := range cols {
+				cols[j] = rng.Int32N(rows)
+			}
+			p := make([]float32, n)
+			flops := 2 * float64(n) * float64(k)
+			b.Run(fmt.Sprintf("sddmm/%v/%d", l, k), func(b *testing.B) {
+				use(b, l)
+				f := For[float32]().SDDMM
+				at := 0
+				for b.Loop() {
+					if at += n; at+2*n > len(cols) {
+						at = 0
+					}
+					f(p, nil, a, bm, k, cols[at:], Dot, 1, 0)
+				}
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+			b.Run(fmt.Sprintf("spmm/%v/%d", l, k), func(b *testing.B) {
+				use(b, l)
+				f := For[float32]().SpMM
+				at := 0
+				for b.Loop() {
+					if at += n; at+2*n > len(cols) {
+						at = 0
+					}
+					f(a, p, bm, k, cols[at:], n, 1, true)
+				}
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}

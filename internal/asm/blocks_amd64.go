@@ -1,0 +1,26 @@
+//go:build amd64 && !noasm
+
+package asm
+
+var (
+	spmmF32AVX2 = []spmmFunc[float32]{
+		spmmF32AVX2x1, spmmF32AVX2x2, spmmF32AVX2x3, spmmF32AVX2x4,
+		spmmF32AVX2x5, spmmF32AVX2x6, spmmF32AVX2x7, spmmF32AVX2x8,
+	}
+	spmmF64AVX2 = []spmmFunc[float64]{
+		spmmF64AVX2x1, spmmF64AVX2x2, spmmF64AVX2x3, spmmF64AVX2x4,
+		spmmF64AVX2x5, spmmF64AVX2x6, spmmF64AVX2x7, spmmF64AVX2x8,
+	}
+	spmmF32AVX512 = []spmmFunc[float32]{
+		spmmF32AVX512x1, spmmF32AVX512x2, spmmF32AVX512x3, spmmF32AVX512x4,
+		spmmF32AVX512x5, spmmF32AVX512x6, spmmF32AVX512x7, spmmF32AVX512x8,
+		spmmF32AVX512x9, spmmF32AVX512x10, spmmF32AVX512x11, spmmF32AVX512x12,
+		spmmF32AVX512x13, spmmF32AVX512x14, spmmF32AVX512x15, spmmF32AVX512x16,
+	}
+	spmmF64AVX512 = []spmmFunc[float64]{
+		spmmF64AVX512x1, spmmF64AVX512x2, spmmF64AVX512x3, spmmF64AVX512x4,
+		spmmF64AVX512x5, spmmF64AVX512x6, spmmF64AVX512x7, spmmF64AVX512x8,
+		spmmF64AVX512x9, spmmF64AVX512x10, spmmF64AVX512x11, spmmF64AVX512x12,
+		spmmF64AVX512x13, spmmF64AVX512x14, spmmF64AVX512x15, spmmF64AVX512x16,
+	}
+)

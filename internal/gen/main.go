@@ -1,0 +1,60 @@
+// Command gen writes the assembly kernels of internal/asm. It has a module of its own, so that
+// users of sddmmkit do not depend on its generator:
+//
+//	cd internal/gen && go run . ../asm
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: gen FOLDER")
+	}
+	for _, v := range []vec{{avx2, false}, {avx2, true}, {avx512, false}, {avx512, true}} {
+		if err := write(os.Args[1], v); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+// write generates the kernels of one instruction set and element type: an assembly file and its
+// Go declarations.
+func write(dir string, v vec) error {
+	ctx := build.NewContext()
+	ctx.ConstraintExpr("amd64,!noasm")
+	k := &kernels{Context: ctx, vec: v}
+	k.sddmm()
+	for chunks := 1; chunks <= v.maxChunks(); chunks++ {
+		k.spmm(chunks)
+	}
+	file, err := ctx.Result()
+	if err != nil {
+		return fmt.Errorf("%s: %w", v, err)
+	}
+	config := printer.Config{Name: "gen", Argv: []string{"cd internal/gen && go run . ../asm"}, Pkg: "asm"}
+	if err := pass.Compile.Execute(file); err != nil {
+		return fmt.Errorf("%s: %w", v, err)
+	}
+	for name, p := range map[string]printer.Printer{
+		"kernels_" + v.String() + "_amd64.s":       printer.NewGoAsm(config),
+		"kernels_" + v.String() + "_decl_amd64.go": printer.NewStubs(config),
+	} {
+		text, err := p.Print(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
