@@ -31,9 +31,7 @@ func denseSuite[T Float](t *testing.T, open Open) {
 		denseOtherDevice[T](t, dev, otherDevice(t, open, dev))
 	})
 	t.Run("Cancel", func(t *testing.T) { denseCancel[T](t, start(t, open)) })
-	t.Run("FailingAllocations", func(t *testing.T) {
-		failEachAllocation(t, open, 8, func(dev device.Device) error { return denseScenario[T](dev) })
-	})
+	failEach(t, open, 9, 6, denseScenario[T])
 	t.Run("RowCG", func(t *testing.T) { rowCGSuite[T](t, open) })
 }
 

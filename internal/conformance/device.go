@@ -36,21 +36,7 @@ func Device(t *testing.T, open func(t *testing.T) device.Device) {
 		otherDeviceBuffers(t, dev, otherDevice(t, open, dev))
 	})
 	t.Run("OutOfMemory", func(t *testing.T) { outOfMemory(t, start(t, open)) })
-	t.Run("FailingAllocations", func(t *testing.T) {
-		failEachAllocation(t, open, 2, func(dev device.Device) error {
-			a, err := device.FromHost(dev, []int32{1, 2, 3})
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			b, err := device.Alloc[int32](dev, 3)
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			return b.CopyFrom(a)
-		})
-	})
+	failEach(t, open, 3, 5, deviceScenario)
 	t.Run("Stream", func(t *testing.T) { streams(t, start(t, open)) })
 	t.Run("Concurrent", func(t *testing.T) { concurrentBuffers(t, start(t, open)) })
 	t.Run("Run", func(t *testing.T) {
@@ -60,6 +46,32 @@ func Device(t *testing.T, open func(t *testing.T) device.Device) {
 		}
 		runUnits(t, h)
 	})
+}
+
+// deviceScenario returns the first error of a few allocations and transfers.
+func deviceScenario(dev device.Device) error {
+	a, err := device.FromHost(dev, []int32{1, 2, 3})
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := device.Alloc[int32](dev, 3)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	c, err := device.FromHost(dev, []float64{1})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := b.Zero(); err != nil {
+		return err
+	}
+	if err := b.CopyFrom(a); err != nil {
+		return err
+	}
+	return b.Download(make([]int32, 3))
 }
 
 func props(t *testing.T, dev device.Device) {

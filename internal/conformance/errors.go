@@ -64,28 +64,39 @@ func otherDevice(t *testing.T, open Open, dev device.Device) device.Device {
 	return other
 }
 
-// failEachAllocation runs the scenario with the first, the second, … allocation failing, until
-// it needs no more. The scenario returns the first error it gets; all that it made must be closed.
-func failEachAllocation(t *testing.T, open Open, atLeast int, scenario func(dev device.Device) error) {
+// failEach runs the scenario with the first, the second, … allocation failing, until it makes no
+// more of them, and then the same with copies and fills. The scenario returns the first error it
+// gets; all that it made must be closed. It must make at least the given numbers of calls.
+func failEach(t *testing.T, open Open, allocations, transfers int, scenario func(dev device.Device) error) {
+	t.Helper()
+	t.Run("FailingAllocations", func(t *testing.T) {
+		failEachCall(t, open, Failing, device.ErrOutOfMemory, allocations, scenario)
+	})
+	t.Run("FailingTransfers", func(t *testing.T) {
+		failEachCall(t, open, FailingTransfers, errTransfer, transfers, scenario)
+	})
+}
+
+func failEachCall(t *testing.T, open Open, fail func(device.Device, int) FailingDevice, class error, atLeast int, scenario func(dev device.Device) error) {
 	t.Helper()
 	for n := 1; ; n++ {
 		dev := open(t)
-		failing := Failing(dev, n)
+		failing := fail(dev, n)
 		err := scenario(failing)
 		checkNoLeak(t, dev)
 		must(t, dev.Close())
 		if !failing.Failed() {
 			if err != nil {
-				t.Errorf("with enough memory: %v", err)
+				t.Errorf("with nothing failing: %v", err)
 			}
 			if n <= atLeast {
-				t.Errorf("the scenario made %d allocations, want at least %d: it does not test what it should", n-1, atLeast)
+				t.Errorf("the scenario made %d such calls, want at least %d: it does not test what it should", n-1, atLeast)
 			}
 			return
 		}
-		wantIs(t, "a failed allocation", err, device.ErrOutOfMemory)
+		wantIs(t, "a failed call", err, class)
 		if t.Failed() {
-			t.Fatalf("allocation %d", n)
+			t.Fatalf("call %d", n)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func rowCGOneColumn[T Float](t *testing.T, dev device.Device) {
 // while others go on.
 func rowCGFreeze[T Float](t *testing.T, dev device.Device) {
 	const k = 12
-	s := newSystems[T](newRand(9), 11, k)
+	s := newSystems[T](newRand(9), 12, k)
 	nan := T(math.NaN())
 	const (
 		solved    = 0 // b = 0 and x = 0
@@ -233,7 +233,8 @@ func rowCGFreeze[T Float](t *testing.T, dev device.Device) {
 		startNaN  = 5 // x₀ is NaN
 		exact     = 6 // x₀ is the solution
 		saddle    = 7 // a positive diagonal, but no curvature along b
-		firstFull = 8 // an ordinary system from here on
+		nearly    = 8 // x₀ is as near the solution as asked for
+		firstFull = 9 // an ordinary system from here on
 	)
 	clear(s.b.Row(solved))
 	clear(s.h[nothing])
@@ -248,12 +249,17 @@ func rowCGFreeze[T Float](t *testing.T, dev device.Device) {
 	s.shift[negative] = 0.5
 	s.x0.Set(startNaN, 0, nan)
 	// H = I, s = 1, x = 2, b = 4.
-	clear(s.h[exact])
-	s.shift[exact] = 1
+	for _, i := range []int{exact, nearly} {
+		clear(s.h[i])
+		s.shift[i] = 1
+		for p := range k {
+			s.h[i][p*k+p] = 1
+			s.x0.Set(i, p, 2)
+			s.b.Set(i, p, 4)
+		}
+	}
 	for p := range k {
-		s.h[exact][p*k+p] = 1
-		s.x0.Set(exact, p, 2)
-		s.b.Set(exact, p, 4)
+		s.x0.Set(nearly, p, 2+T(p)/(1<<14))
 	}
 	// H = 1 on the diagonal and 2 beside it, in pairs: (1, −1) has the eigenvalue −1.
 	clear(s.h[saddle])
@@ -281,7 +287,7 @@ func rowCGFreeze[T Float](t *testing.T, dev device.Device) {
 		t.Errorf("%d rows have not converged", active)
 	}
 	done := st.x.read(t, "X")
-	for _, i := range []int{solved, nothing, negative, poisoned, startNaN, exact, saddle} {
+	for _, i := range []int{solved, nothing, negative, poisoned, startNaN, exact, saddle, nearly} {
 		sameBits(t, fmt.Sprintf("row %d, which cannot or need not be solved,", i), done.Row(i), s.x0.Row(i))
 	}
 	sameBits(t, "the row that is done after one step", done.Row(diagonal), after.Row(diagonal))

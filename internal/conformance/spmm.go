@@ -39,9 +39,7 @@ func spmmSuite[T Float](t *testing.T, open Open) {
 		spmmOtherDevice[T](t, dev, otherDevice(t, open, dev))
 	})
 	t.Run("Cancel", func(t *testing.T) { spmmCancel[T](t, start(t, open)) })
-	t.Run("FailingAllocations", func(t *testing.T) {
-		failEachAllocation(t, open, 4, func(dev device.Device) error { return spmmScenario[T](t, dev) })
-	})
+	failEach(t, open, 16, 16, spmmScenario[T])
 }
 
 var forms = []spmm.Op{spmm.NoTrans, spmm.Trans}
@@ -512,7 +510,7 @@ func spmmCancel[T Float](t *testing.T, dev device.Device) {
 }
 
 // spmmScenario has a long row and a long column, so that partial sums are allocated both ways.
-func spmmScenario[T Float](t *testing.T, dev device.Device) error {
+func spmmScenario[T Float](dev device.Device) error {
 	p := problem{rows: 3000, cols: 3001, length: func(i int) int { return 1 + i/2999*2900 }, sorted: true}.pattern()
 	pat, err := pattern.Upload(dev, p)
 	if err != nil {
@@ -527,7 +525,7 @@ func spmmScenario[T Float](t *testing.T, dev device.Device) error {
 	for _, op := range forms {
 		for _, k := range []int{2, 5} {
 			c := newSpMM(newRand(5), p, k, op, scalars{1, 1}, integers[T], true)
-			if err := spmmUploaded(t, dev, pl, c); err != nil {
+			if err := spmmUploaded(dev, pl, c); err != nil {
 				return err
 			}
 			if err := spmm.Compute(context.Background(), dev, op, c.alpha, c.s, c.b, c.beta, c.prev.Clone()); err != nil {
@@ -538,7 +536,7 @@ func spmmScenario[T Float](t *testing.T, dev device.Device) error {
 	return nil
 }
 
-func spmmUploaded[T Float](t *testing.T, dev device.Device, pl *spmm.Plan[T], c *spmmCase[T]) error {
+func spmmUploaded[T Float](dev device.Device, pl *spmm.Plan[T], c *spmmCase[T]) error {
 	s, err := device.FromHost(dev, c.s.Val)
 	if err != nil {
 		return err
@@ -557,10 +555,6 @@ func spmmUploaded[T Float](t *testing.T, dev device.Device, pl *spmm.Plan[T], c 
 	if err := pl.Run(context.Background(), c.op, c.alpha, s, b, c.beta, out); err != nil {
 		return err
 	}
-	got, err := out.Download()
-	if err != nil {
-		return err
-	}
-	c.check(t, got)
-	return nil
+	_, err = out.Download()
+	return err
 }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -9,23 +10,35 @@ import (
 	"sddmmkit/internal/parallel"
 )
 
-// FailingDevice is a device whose n-th allocation fails.
+// FailingDevice is a device one of whose calls fails.
 type FailingDevice interface {
 	device.Device
-	Failed() bool // whether the n-th allocation has been asked for
+	Failed() bool // whether that call has been made
 }
 
 // Failing returns a device that works on d and whose n-th allocation (from 1) fails with
 // ErrOutOfMemory. It is a Host when d is one.
 func Failing(d device.Device, n int) FailingDevice {
+	return newFailing(d, n, func(call string) bool { return call == "Alloc" }, device.ErrOutOfMemory)
+}
+
+// errTransfer is how the transfers of FailingTransfers fail.
+var errTransfer = errors.New("transfer failed")
+
+// FailingTransfers returns a device that works on d and whose n-th copy or fill (from 1) fails. It
+// is a Host when d is one.
+func FailingTransfers(d device.Device, n int) FailingDevice {
+	return newFailing(d, n, func(call string) bool { return call != "Alloc" }, errTransfer)
+}
+
+func newFailing(d device.Device, n int, counts func(call string) bool, class error) FailingDevice {
 	f := &failing{n: int64(n)}
 	f.Device = d
-	f.before = func(bytes int64) error {
-		if f.count.Add(1) != f.n {
+	f.before = func(call string, bytes int64) error {
+		if !counts(call) || f.count.Add(1) != f.n {
 			return nil
 		}
-		return &device.Error{Device: d.Name(), Call: "Alloc", Err: device.ErrOutOfMemory,
-			Detail: fmt.Sprintf("allocation %d, of %d bytes, fails in this test", n, bytes)}
+		return &device.Error{Device: d.Name(), Call: call, Err: class, Detail: fmt.Sprintf("number %d, of %d bytes, fails in this test", n, bytes)}
 	}
 	if h, ok := d.(device.Host); ok {
 		fh := &failingHost{failing: f, host: h}
@@ -108,21 +121,26 @@ func (r *remote) Props() device.Props {
 type wrapped struct {
 	device.Device
 	self   device.Device
-	before func(bytes int64) error // runs ahead of each allocation; may be nil
-	hide   bool                    // memory is not addressable
+	before func(call string, bytes int64) error // runs ahead of allocations, copies and fills; may be nil
+	hide   bool                                 // memory is not addressable
 }
 
 func (d *wrapped) Alloc(bytes int64) (device.Memory, error) {
-	if d.before != nil {
-		if err := d.before(bytes); err != nil {
-			return nil, err
-		}
+	if err := d.check("Alloc", bytes); err != nil {
+		return nil, err
 	}
 	m, err := d.Device.Alloc(bytes)
 	if err != nil {
 		return nil, err
 	}
 	return d.wrap(m), nil
+}
+
+func (d *wrapped) check(call string, bytes int64) error {
+	if d.before == nil {
+		return nil
+	}
+	return d.before(call, bytes)
 }
 
 func (d *wrapped) wrap(m device.Memory) device.Memory { return &memory{Memory: m, dev: d} }
@@ -141,7 +159,31 @@ func (m *memory) HostBytes() []byte {
 	return m.Memory.HostBytes()
 }
 
+func (m *memory) CopyFrom(offset int64, src []byte) error {
+	if err := m.dev.check("CopyFrom", int64(len(src))); err != nil {
+		return err
+	}
+	return m.Memory.CopyFrom(offset, src)
+}
+
+func (m *memory) CopyTo(dst []byte, offset int64) error {
+	if err := m.dev.check("CopyTo", int64(len(dst))); err != nil {
+		return err
+	}
+	return m.Memory.CopyTo(dst, offset)
+}
+
+func (m *memory) Zero(offset, bytes int64) error {
+	if err := m.dev.check("Zero", bytes); err != nil {
+		return err
+	}
+	return m.Memory.Zero(offset, bytes)
+}
+
 func (m *memory) CopyOnDevice(offset int64, src device.Memory, srcOffset, bytes int64) error {
+	if err := m.dev.check("CopyOnDevice", bytes); err != nil {
+		return err
+	}
 	if s, ok := src.(*memory); ok {
 		src = s.Memory
 	}
