@@ -20,6 +20,7 @@ const (
 	sampleSize     = 64 << 10 // bytes that detection sees, and the longest header line
 	defaultBlock   = 1 << 20
 	defaultMaxLine = 16 << 20
+	maxThreads     = 256 // more parse nothing faster than one goroutine can read
 )
 
 // text reads a file in two ways: a header line by line, then the body in blocks of whole lines.
@@ -193,7 +194,7 @@ func collect[T sparse.Float](ctx context.Context, in *text, threads int, newPars
 		err  error
 		done chan struct{}
 	}
-	threads = parallel.Threads(threads)
+	threads = min(parallel.Threads(threads), maxThreads)
 	ahead := threads + 2
 	work := make(chan *job, ahead)
 	order := make(chan *job, ahead)

@@ -8,7 +8,7 @@ const (
 	Auto         Format = "auto"      // look at the name and the first bytes
 	MatrixMarket Format = "mtx"       // MatrixMarket coordinate
 	Ratings      Format = "ratings"   // user, item [, rating [, time]]: CSV, TSV, "::" or blanks, with or without a header
-	Edges        Format = "edges"     // SNAP edge list: two 0-based node numbers a line, # comments
+	Edges        Format = "edges"     // SNAP edge list: two 0-based node numbers and perhaps a weight a line, # comments
 	Docword      Format = "docword"   // UCI bag of words: D, W, NNZ, then 1-based "doc word count"
 	SVMlight     Format = "svmlight"  // "label id:value …", 1-based
 	LDAC         Format = "ldac"      // "terms id:count …", 0-based
