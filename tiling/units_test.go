@@ -30,7 +30,7 @@ func checkCut(t *testing.T, p *sparse.Pattern, cost int64) {
 				t.Fatalf("unit %+v does not hold whole rows from %d", x, row)
 			}
 			row = x.RowHi
-			if c := x.Hi - x.Lo + int64(x.RowHi-x.RowLo); c > cost && x.RowHi-x.RowLo > 1 {
+			if c := x.Hi - x.Lo + int64(x.RowHi-x.RowLo); c > cost {
 				t.Fatalf("unit %+v costs %d, want at most %d", x, c, cost)
 			}
 			continue
