@@ -5,6 +5,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/asm"
 	"sddmmkit/pattern"
 )
 
@@ -16,7 +17,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, pat *pattern.R
 		return ctx.Err()
 	}
 	rowPtr := pat.RowPtr.Host()
-	src := values[T]{cols: pat.ColIdx.Host()}
+	src := values[T]{cols: pat.ColIdx.Host(), kernel: asm.For[T]().SpMM}
 	if s != nil {
 		src.val = s.Host()
 	}
@@ -33,17 +34,20 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, pat *pattern.R
 		u := work.Units[unit]
 		if u.Slot >= 0 {
 			acc := scratch[u.Slot*k : (u.Slot+1)*k]
-			clear(acc)
-			if alpha != 0 {
-				src.addRows(acc, alpha, bm, u.Lo, u.Hi)
+			if alpha == 0 {
+				clear(acc)
+				return
 			}
+			src.addRows(acc, alpha, bm, u.Lo, u.Hi, u.Hi, true)
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			row := cm.Row(i)
-			scaleRow(row, beta)
+			if alpha == 0 || beta != 0 {
+				scaleRow(row, beta)
+			}
 			if alpha != 0 {
-				src.addRows(row, alpha, bm, rowPtr[i], rowPtr[i+1])
+				src.addRows(row, alpha, bm, rowPtr[i], rowPtr[i+1], u.Hi, beta == 0)
 			}
 		}
 	})
@@ -77,53 +81,68 @@ func scaleRow[T Float](row []T, beta T) {
 
 // values are the non-zeros of S as one of its two indices sees them.
 type values[T Float] struct {
-	cols []int32
-	val  []T     // nil: all ones
-	perm []int64 // nil: val is in the order of cols
+	cols   []int32
+	val    []T     // nil: all ones
+	perm   []int64 // nil: val is in the order of cols
+	kernel func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
 }
 
-func (s *values[T]) at(z int64) T {
+// addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. Rows of B for
+// non-zeros up to end are fetched early.
+func (s *values[T]) addRows(acc []T, alpha T, b dense.Matrix[T], lo, hi, end int64, fresh bool) {
+	switch {
+	case len(acc) == 1:
+		sum := alpha * s.dot(b, lo, hi)
+		if !fresh {
+			sum += acc[0]
+		}
+		acc[0] = sum
+	case s.val == nil:
+		s.kernel(acc, nil, b.Data, b.Stride, s.cols[lo:end], int(hi-lo), alpha, fresh)
+	case s.perm == nil:
+		s.kernel(acc, s.val[lo:hi], b.Data, b.Stride, s.cols[lo:end], int(hi-lo), alpha, fresh)
+	default:
+		// Collect the values of a stretch of non-zeros, then multiply.
+		const stretch = 256
+		var v [stretch]T
+		for first := true; first || lo < hi; first = false {
+			n := int(min(hi-lo, stretch))
+			for z, at := range s.perm[lo : lo+int64(n)] {
+				v[z] = s.val[at]
+			}
+			s.kernel(acc, v[:n], b.Data, b.Stride, s.cols[lo:end], n, alpha, fresh && first)
+			lo += int64(n)
+		}
+	}
+}
+
+// dot returns Σ s_z·B_cols[z] for K = 1, where all is streaming but B, with four partial sums so that
+// additions overlap.
+func (s *values[T]) dot(b dense.Matrix[T], lo, hi int64) T {
+	cols := s.cols[lo:hi]
+	var sum [4]T
 	switch {
 	case s.val == nil:
-		return 1
+		for z, c := range cols {
+			sum[z&3] += b.Data[int(c)*b.Stride]
+		}
 	case s.perm != nil:
-		return s.val[s.perm[z]]
-	}
-	return s.val[z]
-}
-
-// addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, four rows of B at a time so
-// that acc is read and written once for four products.
-func (s *values[T]) addRows(acc []T, alpha T, b dense.Matrix[T], lo, hi int64) {
-	if len(acc) == 1 {
-		s.addScalars(acc, alpha, b, lo, hi)
-		return
-	}
-	z := lo
-	for ; z+4 <= hi; z += 4 {
-		v0, v1, v2, v3 := alpha*s.at(z), alpha*s.at(z+1), alpha*s.at(z+2), alpha*s.at(z+3)
-		b0 := b.Row(int(s.cols[z]))[:len(acc)]
-		b1 := b.Row(int(s.cols[z+1]))[:len(acc)]
-		b2 := b.Row(int(s.cols[z+2]))[:len(acc)]
-		b3 := b.Row(int(s.cols[z+3]))[:len(acc)]
-		for k := range acc {
-			acc[k] += (v0*b0[k] + v1*b1[k]) + (v2*b2[k] + v3*b3[k])
+		perm := s.perm[lo:hi]
+		for z, c := range cols {
+			sum[z&3] += s.val[perm[z]] * b.Data[int(c)*b.Stride]
+		}
+	default:
+		v := s.val[lo:hi]
+		for len(cols) >= 4 && len(v) >= 4 {
+			sum[0] += v[0] * b.Data[int(cols[0])*b.Stride]
+			sum[1] += v[1] * b.Data[int(cols[1])*b.Stride]
+			sum[2] += v[2] * b.Data[int(cols[2])*b.Stride]
+			sum[3] += v[3] * b.Data[int(cols[3])*b.Stride]
+			cols, v = cols[4:], v[4:]
+		}
+		for z, c := range cols {
+			sum[z] += v[z] * b.Data[int(c)*b.Stride]
 		}
 	}
-	for ; z < hi; z++ {
-		v := alpha * s.at(z)
-		row := b.Row(int(s.cols[z]))[:len(acc)]
-		for k := range acc {
-			acc[k] += v * row[k]
-		}
-	}
-}
-
-// addScalars is addRows for K = 1: a sparse dot product with four partial sums.
-func (s *values[T]) addScalars(acc []T, alpha T, b dense.Matrix[T], lo, hi int64) {
-	var sum [4]T
-	for z := lo; z < hi; z++ {
-		sum[(z-lo)&3] += s.at(z) * b.Data[int(s.cols[z])*b.Stride]
-	}
-	acc[0] += alpha * ((sum[0] + sum[1]) + (sum[2] + sum[3]))
+	return (sum[0] + sum[1]) + (sum[2] + sum[3])
 }

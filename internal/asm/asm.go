@@ -33,8 +33,7 @@ const Slice = 128
 // Kernels are the inner loops for one element type.
 type Kernels[T Float] struct {
 	// SDDMM computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for all j of p. Row c of B is
-	// b[c·stride : c·stride+len(a)], and len(a) ≥ 1. s is looked at only by epilogues that use
-	// it. cols may be longer than p: rows of B that come next are fetched early.
+	// b[c·stride : c·stride+len(a)], s is looked at only by epilogues that use it. cols may be longer than p: rows of B that come next are fetched early.
 	SDDMM func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T)
 
 	// SpMM adds Σ_j (alpha·v[j])·B_cols[j] over the n first cols to c, in order, or sets c to it when

@@ -4,6 +4,11 @@ package asm
 func generic[T Float]() Kernels[T] { return Kernels[T]{SDDMM: sddmmGeneric[T], SpMM: spmmGeneric[T]} }
 
 func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+	switch len(a) {
+	case 0, 1:
+		sddmmScalar(p, s, a, b, stride, cols, op, alpha, beta)
+		return
+	}
 	for j := range p {
 		var d T
 		if op&Continue != 0 {
@@ -14,22 +19,64 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 			hi := min(lo+Slice, len(a))
 			d += dot(a[lo:hi], row[lo:hi])
 		}
-		if op&Partial == 0 {
-			switch op & 3 {
-			case Scale:
-				d = s[j] * d
-			case Residual:
-				d = s[j] - d
-			case Quotient:
-				d = s[j] / d
-			}
-			d *= alpha
-			if op&Beta != 0 {
-				d += beta * p[j]
-			}
-		}
-		p[j] = d
+		p[j] = finish(op, d, s, p, j, alpha, beta)
 	}
+}
+
+// sddmmScalar is SDDMM for rows of at most one element, where all is streaming but b.
+func sddmmScalar[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+	cols = cols[:len(p)]
+	var x T
+	if len(a) == 1 {
+		x = a[0]
+	} else {
+		b, stride = []T{0}, 0
+	}
+	switch {
+	case stride == 1 && op == Dot:
+		x *= alpha
+		for j, c := range cols {
+			p[j] = x * b[c]
+		}
+	case stride == 1 && op == Dot|Beta && beta == 1:
+		x *= alpha
+		for j, c := range cols {
+			p[j] += x * b[c]
+		}
+	case stride == 1 && op == Residual && alpha == 1:
+		s = s[:len(p)]
+		for j, c := range cols {
+			p[j] = s[j] - x*b[c]
+		}
+	default:
+		for j, c := range cols {
+			d := x * b[int(c)*stride]
+			if op&Continue != 0 {
+				d += p[j]
+			}
+			p[j] = finish(op, d, s, p, j, alpha, beta)
+		}
+	}
+}
+
+// finish returns what becomes of the dot product d of entry j.
+func finish[T Float](op Op, d T, s, p []T, j int, alpha, beta T) T {
+	if op&Partial != 0 {
+		return d
+	}
+	switch op & 3 {
+	case Scale:
+		d = s[j] * d
+	case Residual:
+		d = s[j] - d
+	case Quotient:
+		d = s[j] / d
+	}
+	d *= alpha
+	if op&Beta != 0 {
+		d += beta * p[j]
+	}
+	return d
 }
 
 // dot returns ⟨a, b⟩ with eight partial sums, so that additions overlap.
@@ -54,17 +101,36 @@ func dot[T Float](a, b []T) T {
 }
 
 func spmmGeneric[T Float](c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool) {
+	cols = cols[:n]
 	if fresh {
 		clear(c)
 	}
-	for j, col := range cols[:n] {
-		x := alpha
-		if v != nil {
-			x *= v[j]
+	value := func(j int) T {
+		if v == nil {
+			return alpha
 		}
-		row := b[int(col)*stride:][:len(c)]
+		return alpha * v[j]
+	}
+	row := func(col int32) []T { return b[int(col)*stride:][:len(c)] }
+	// Four rows of B at a time, so that c is read and written once for four; the order of the
+	// additions is that of one at a time.
+	j := 0
+	for ; j+4 <= n; j += 4 {
+		v0, v1, v2, v3 := value(j), value(j+1), value(j+2), value(j+3)
+		b0, b1, b2, b3 := row(cols[j])[:len(c)], row(cols[j+1])[:len(c)], row(cols[j+2])[:len(c)], row(cols[j+3])[:len(c)]
 		for k := range c {
-			c[k] += x * row[k]
+			t := c[k]
+			t += v0 * b0[k]
+			t += v1 * b1[k]
+			t += v2 * b2[k]
+			t += v3 * b3[k]
+			c[k] = t
+		}
+	}
+	for ; j < n; j++ {
+		x := value(j)
+		for k, y := range row(cols[j]) {
+			c[k] += x * y
 		}
 	}
 }

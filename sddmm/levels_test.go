@@ -1,0 +1,24 @@
+package sddmm_test
+
+import (
+	"testing"
+
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/internal/asm"
+	"sddmmkit/internal/conformance"
+)
+
+// Every instruction set of this machine passes the suite, not only the best.
+func TestConformanceOfLevels(t *testing.T) {
+	for level := asm.Generic; level < asm.Active(); level++ {
+		t.Run(level.String(), func(t *testing.T) {
+			restore, err := asm.Use(level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer restore()
+			conformance.SDDMM(t, func(*testing.T) device.Device { return cpu.New(2) })
+		})
+	}
+}
