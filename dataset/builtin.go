@@ -12,8 +12,9 @@ import (
 // to 5 in steps of a half, by 3 000 users of 1 000 films of ten genres. The films of a genre share
 // most of their factors, so that similar items look similar. Names are made by rule.
 //
-// The truth knows the noise floor: its BestRMSE is close to 0.47 for every seed, of which 0.45
-// is noise and the rest rounding. Always giving the mean has an RMSE near 0.9.
+// The truth knows the noise floor: its BestRMSE is close to 0.464 for every seed (noise of 0.45,
+// and rounding). Always giving the mean has an RMSE near 0.9; ALS of rank 32 with λ = 0.1 reaches
+// 0.565 on a tenth held out, with biases 0.551.
 func BuiltIn[T sparse.Float](ctx context.Context, seed uint64, threads int) (*Set[T], *Truth, error) {
 	const users = 3000
 	set, truth, err := PlantedRatings[T](ctx, PlantedOptions{

@@ -74,9 +74,8 @@ func (c *cells) draw(ctx context.Context, n int64, fill func(block int, out []ui
 	}
 	err = parallel.Units(ctx, c.threads, len(c.parts), func(p int) {
 		if fresh := byPart[starts[p]:starts[p+1]]; len(fresh) > 0 {
-			all := append(c.parts[p], fresh...)
-			slices.Sort(all)
-			c.parts[p] = slices.Clip(slices.Compact(all))
+			slices.Sort(fresh)
+			c.parts[p] = union(c.parts[p], slices.Compact(fresh))
 		}
 	})
 	c.n = 0
@@ -84,6 +83,25 @@ func (c *cells) draw(ctx context.Context, n int64, fill func(block int, out []ui
 		c.n += int64(len(part))
 	}
 	return err
+}
+
+// union merges two sorted lists of distinct cells into one.
+func union(a, b []uint64) []uint64 {
+	if len(a) == 0 {
+		return slices.Clone(b)
+	}
+	out := make([]uint64, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		x, y := a[0], b[0]
+		out = append(out, min(x, y))
+		if x <= y {
+			a = a[1:]
+		}
+		if y <= x {
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // coo returns the cells in row order with values in (0, 1], uniform multiples of 2^-24, which

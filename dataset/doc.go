@@ -70,4 +70,21 @@
 // of threads. Beside the entries, memory holds a few blocks of 1 MiB and, while one array at a
 // time is joined, that array twice; a header's promises are checked, not allocated. Numbers are
 // rounded once, to the nearest T. NaN, infinities and numbers beyond T are errors.
+//
+// npz and Parquet are decoded within the same rule: an array, a page or a dictionary gets memory
+// as its bytes arrive. Row groups of Parquet are decoded in parallel; every row must have a value
+// in the columns that count. Times stay in the unit of the file.
+//
+// # Writing
+//
+// WriteFile writes a set in the format that the extension names; csv, tsv, npz and Parquet keep
+// names and times, MatrixMarket does not. WriteMatrixMarket and WriteNPZ write a CSR matrix,
+// WriteParquet a set. Reading a file back gives the same entries in the same order, bit for bit.
+//
+// # Generating and splitting
+//
+// Generate makes a matrix from a spec such as "rmat:17:4.4M:seed=9", PlantedRatings ratings whose
+// best possible RMSE is known, BuiltIn the set that needs no file. SplitRandom, SplitLeaveN and
+// SplitByTime cut a set into train and test, which keep its shape and id maps. All of it depends
+// on seeds alone, not on the number of threads.
 package dataset

@@ -412,3 +412,18 @@ func TestParquetDecodersAgainstLibrary(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkReadParquet(b *testing.B) {
+	var file bytes.Buffer
+	s := generate[float32](b, "zipf:20000x10000:1M:1", 0)
+	if err := WriteParquet(&file, s); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	for b.Loop() {
+		if _, err := readParquetBytes[float32](file.Bytes(), Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "Mnnz/s")
+}
