@@ -353,3 +353,22 @@ func BenchmarkGenerate(b *testing.B) {
 		})
 	}
 }
+
+// A spec that is read is written so that it is read the same again, and fits its shape.
+func FuzzSpec(f *testing.F) {
+	for _, s := range []string{"uniform:3x4:5", "rmat:17:4.4M:seed=9", "zipf:300kx10:1k:1.05", "ratings:10x20:30:4:0.5:seed=0", "uniform:3x4:1e1k", "zipf:3x4:5:NaN"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSpec(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseSpec(s.String()); err != nil || again != s {
+			t.Errorf("%q is read as %+v, written as %q and read as %+v, error %v", text, s, s.String(), again, err)
+		}
+		if s.NNZ < 0 || s.NNZ > int64(s.Rows)*int64(s.Cols) || s.Rows < 1 || s.Cols < 1 || !IsSpec(text) {
+			t.Errorf("%q is read as %+v", text, s)
+		}
+	})
+}
