@@ -82,7 +82,17 @@ func (m *Resident[T]) Columns(n int) *Resident[T] {
 	if n < 0 || n > m.Cols {
 		panic(fmt.Sprintf("dense.Resident.Columns: %d of %d columns", n, m.Cols))
 	}
-	return &Resident[T]{Rows: m.Rows, Cols: n, Stride: m.Stride, Buf: m.Buf.View(0, m.Buf.Len())}
+	return m.ColumnRange(0, n)
+}
+
+// ColumnRange returns columns [lo, hi) as a matrix that shares the elements. Closing it leaves the
+// elements open.
+func (m *Resident[T]) ColumnRange(lo, hi int) *Resident[T] {
+	if lo < 0 || hi < lo || hi > m.Cols {
+		panic(fmt.Sprintf("dense.Resident.ColumnRange: [%d,%d) of %d columns", lo, hi, m.Cols))
+	}
+	first := min(int64(lo), m.Buf.Len()) // a matrix without rows has no elements to skip
+	return &Resident[T]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride, Buf: m.Buf.View(first, m.Buf.Len())}
 }
 
 // Host returns the matrix itself where the host can address it, and a matrix without data elsewhere.

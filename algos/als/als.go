@@ -19,13 +19,7 @@ type Options[T sparse.Float] struct {
 	CGSteps int
 	CGTol   float64
 
-	Mean   bool // subtract the mean rating first; explicit feedback only
-	Biases bool // user and item biases; explicit feedback only
-
-	// BiasLambda is the λ of the biases; 0 means Lambda/2. With Lambda = 0 it is 0 too.
-	BiasLambda float64
-
-	Implicit bool    // values are strengths of implicit feedback
+	Implicit bool    // values are strengths of implicit feedback; without Mean and Biases
 	Alpha    float64 // α of the confidence 1 + α·|r|
 }
 
@@ -49,8 +43,6 @@ func (o *Options[T]) check(train *sparse.CSR[T]) error {
 		return fmt.Errorf("als: CG tolerance %v; want a number in [0, 1)", o.CGTol)
 	case o.Implicit && (o.Biases || o.Mean):
 		return fmt.Errorf("als: the mean and biases are for ratings; leave them out for implicit feedback")
-	case !(o.BiasLambda >= 0) || math.IsInf(o.BiasLambda, 0):
-		return fmt.Errorf("als: the lambda of the biases is %v; want a finite number ≥ 0", o.BiasLambda)
 	case o.Implicit && (!(o.Alpha >= 0) || math.IsInf(o.Alpha, 0)):
 		return fmt.Errorf("als: alpha is %v; want a finite number ≥ 0", o.Alpha)
 	case train.NNZ() == 0:

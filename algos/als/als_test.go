@@ -70,7 +70,7 @@ func TestEqualsCholesky(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.close()
-			want := exactFrom(t, s)
+			want := exactFrom(t, s, r)
 			for n := range 4 {
 				if err := s.Iterate(context.Background()); err != nil {
 					t.Fatal(err)
@@ -145,7 +145,7 @@ func TestLossIsTheFormula(t *testing.T) {
 		res := train(t, 1, r, opt)
 		m, want := res.Model, 0.0
 		weight := func(n int, lambda float64) float64 {
-			if opt.weighted() {
+			if opt.Weighted(opt.Implicit) {
 				return lambda * float64(n)
 			}
 			return lambda
@@ -168,7 +168,7 @@ func TestLossIsTheFormula(t *testing.T) {
 				want += weight(n, opt.Lambda) * f * f
 			}
 			if opt.Biases {
-				want += weight(n, opt.biasLambda()) * m.UserBias[u] * m.UserBias[u]
+				want += weight(n, opt.LambdaOfBiases()) * m.UserBias[u] * m.UserBias[u]
 			}
 		}
 		for i := range r.Cols {
@@ -177,7 +177,7 @@ func TestLossIsTheFormula(t *testing.T) {
 				want += weight(n, opt.Lambda) * f * f
 			}
 			if opt.Biases {
-				want += weight(n, opt.biasLambda()) * m.ItemBias[i] * m.ItemBias[i]
+				want += weight(n, opt.LambdaOfBiases()) * m.ItemBias[i] * m.ItemBias[i]
 			}
 		}
 		if got := res.BestRecord.Loss; math.Abs(got-want) > 1e-9*want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"sddmmkit/algos/fit"
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/factors"
@@ -37,7 +38,7 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	for i := range hy.Rows {
 		copy(hy.Row(i), m.Items.Row(i))
 		if opt.Biases {
-			hy.Set(i, k, opt.biasScale())
+			hy.Set(i, k, opt.BiasScale())
 			hy.Set(i, k+1, m.ItemBias[i]) // meets the 1 of hx
 		}
 	}
@@ -62,7 +63,7 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	}
 	defer pat.Close()
 	target, extra := opt.targets(ratings.Val, m.Mean)
-	s, err := newSide(pat, x, y, unknowns, target, extra, opt.shifts(&ratings.Pattern))
+	s, err := newSide(pat, x, y, unknowns, target, extra, opt.Shifts(&ratings.Pattern, opt.Implicit))
 	if err != nil {
 		return users, nil, err
 	}
@@ -75,5 +76,5 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	if err != nil || !opt.Biases {
 		return out, nil, err
 	}
-	return out.View(0, out.Rows, k).Clone(), column(out, k, opt.biasScale()), nil
+	return out.View(0, out.Rows, k).Clone(), fit.ScaledColumn(out, k, opt.BiasScale()), nil
 }

@@ -20,17 +20,17 @@ type exact struct {
 }
 
 // exactFrom starts the oracle at the first factors of s.
-func exactFrom(t *testing.T, s *solver[float64]) *exact {
+func exactFrom(t *testing.T, s *solver[float64], r *sparse.CSR[float64]) *exact {
 	t.Helper()
 	m, err := s.Model()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &exact{opt: s.opt, train: s.train, mean: s.mean, b: make([]float64, s.train.Rows), c: make([]float64, s.train.Cols)}
-	for u := range s.train.Rows {
+	e := &exact{opt: s.opt, train: r, mean: s.Mean, b: make([]float64, r.Rows), c: make([]float64, r.Cols)}
+	for u := range r.Rows {
 		e.x = append(e.x, append([]float64(nil), m.Users.Row(u)...))
 	}
-	for i := range s.train.Cols {
+	for i := range r.Cols {
 		e.y = append(e.y, append([]float64(nil), m.Items.Row(i)...))
 	}
 	return e
@@ -58,14 +58,14 @@ func (e *exact) solve(t *testing.T, r *sparse.CSR[float64], x, y [][]float64, bx
 		a, rhs := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 		rated := r.RowPtr[i+1] - r.RowPtr[i]
 		shift := e.opt.Lambda
-		if e.opt.weighted() {
+		if e.opt.Weighted(e.opt.Implicit) {
 			shift *= float64(rated)
 		}
 		for p := range n {
 			a.SetSym(p, p, shift)
 		}
 		if e.opt.Biases && e.opt.Lambda > 0 {
-			a.SetSym(k, k, shift/e.opt.Lambda*e.opt.biasLambda())
+			a.SetSym(k, k, shift/e.opt.Lambda*e.opt.LambdaOfBiases())
 		}
 		add := func(j int, weight, target float64) {
 			f := feature(j)

@@ -35,6 +35,12 @@ type Options[T sparse.Float] struct {
 	Iterations     int    // at most this many
 	Seed           uint64 // of the first factors; the same seed gives the same bits
 
+	Mean   bool // subtract the mean rating first
+	Biases bool // user and item biases, solved with the factors
+
+	// BiasLambda is the λ of the biases; 0 means Lambda/2. With Lambda = 0 it is 0 too.
+	BiasLambda float64
+
 	// Validation, of the shape of the training matrix, is scored after every iteration. With
 	// Patience > 0, training stops when the score has not improved by more than MinDelta for
 	// Patience iterations, and the model of the best iteration is returned.
@@ -91,6 +97,8 @@ func (o *Options[T]) Check(train *sparse.CSR[T]) error {
 		return fmt.Errorf("lambda is %v; want a finite number ≥ 0", o.Lambda)
 	case o.Regularization > Plain:
 		return fmt.Errorf("regularization is %d; want ByFeedback, Weighted or Plain", o.Regularization)
+	case !(o.BiasLambda >= 0) || math.IsInf(o.BiasLambda, 0):
+		return fmt.Errorf("the lambda of the biases is %v; want a finite number ≥ 0", o.BiasLambda)
 	case o.Patience < 0:
 		return fmt.Errorf("patience is %d; want 0 (off) or more", o.Patience)
 	case o.Patience > 0 && (o.Validation == nil || o.Validation.NNZ() == 0):

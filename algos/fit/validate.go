@@ -82,12 +82,3 @@ func ResidualRMSE[T sparse.Float](ctx context.Context, plan *sddmm.Plan[T], targ
 	sum, err := dense.Dot(ctx, res, res)
 	return math.Sqrt(sum / float64(res.Len())), err
 }
-
-// Subtract returns vals − c.
-func Subtract[T sparse.Float](vals []T, c float64) []T {
-	out := make([]T, len(vals))
-	for z, v := range vals {
-		out[z] = T(float64(v) - c)
-	}
-	return out
-}
