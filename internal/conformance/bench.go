@@ -10,6 +10,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/errbound"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
@@ -112,7 +113,7 @@ func benchSDDMM[T Float](b *testing.B, dev device.Device, p *sparse.Pattern, k i
 	try(b, sddmm.Compute(b.Context(), dev, sddmm.Scale, 1, s, am, bm, 0, got))
 	want, mag := sddmm.Reference(sddmm.Scale, 1, s, am, bm, 0, nil)
 	for z := range want {
-		if bound := sddmmBound[T](sddmm.Scale, k, 1, float64(s.Val[z]), 0, mag[z], 0, 0); !near(float64(got[z]), want[z], bound) {
+		if bound := errbound.SDDMM[T](sddmm.Scale, k, 1, float64(s.Val[z]), 0, mag[z], 0, 0); !near(float64(got[z]), want[z], bound) {
 			b.Fatalf("value %d is %v, want %v within %.3g", z, got[z], want[z], bound)
 		}
 	}
@@ -134,7 +135,7 @@ func benchSpMM[T Float](b *testing.B, dev device.Device, p *sparse.Pattern, k in
 	want, mag := spmm.Reference(spmm.NoTrans, 1, s, bm, 0, cm)
 	for z := range want {
 		terms := int(p.RowPtr[z/k+1] - p.RowPtr[z/k])
-		if bound := spmmBound[T](terms, mag[z]); !near(float64(cm.Data[z]), want[z], bound) {
+		if bound := errbound.SpMM[T](terms, mag[z]); !near(float64(cm.Data[z]), want[z], bound) {
 			b.Fatalf("element %d is %v, want %v within %.3g", z, cm.Data[z], want[z], bound)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/errbound"
 )
 
 // Dense is the suite of resident matrices and the row-wise operations on them.
@@ -169,7 +170,9 @@ func repeatDiagonal[T Float](t *testing.T, dev device.Device) {
 
 // float64Sum bounds the error of a sum of n products that is taken in float64 and compared with
 // another such sum in another order.
-func float64Sum(n int, mag float64) float64 { return 2 * gamma(n+1, unit64) * mag }
+func float64Sum(n int, mag float64) float64 {
+	return 2 * errbound.Gamma(n+1, errbound.Unit[float64]()) * mag
+}
 
 func gram[T Float](t *testing.T, dev device.Device) {
 	for n, size := range [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {31, 5}, {32, 5}, {33, 17}, {1000, 9}, {1, 40}} {
@@ -191,7 +194,7 @@ func gram[T Float](t *testing.T, dev device.Device) {
 						v := float64(m.At(i, p)) * float64(m.At(i, q))
 						want, mag = want+v, mag+math.Abs(v)
 					}
-					bound := float64Sum(rows, mag) + gamma(2, unit[T]())*math.Abs(want)
+					bound := float64Sum(rows, mag) + errbound.Gamma(2, errbound.Unit[T]())*math.Abs(want)
 					if v := float64(got.At(p, q)); exact && v != want || !near(v, want, bound) {
 						t.Fatalf("Gram of %d×%d: element (%d,%d) is %v, want %v within %.3g, exact %t", rows, k, p, q, v, want, bound, exact)
 					}
@@ -231,7 +234,7 @@ func addMul[T Float](t *testing.T, dev device.Device) {
 						want, mag = want+v, mag+math.Abs(v)
 					}
 					// α·x, the product with g, and at most K sums.
-					bound := gamma(k+2, unit[T]()) * mag * referenceShare[T]()
+					bound := errbound.Gamma(k+2, errbound.Unit[T]()) * mag * errbound.ReferenceShare[T]()
 					if v := float64(got.At(i, q)); exact && v != want || !near(v, want, bound) {
 						t.Fatalf("AddMul of %v: element (%d,%d) is %v, want %v within %.3g, exact %t", size, i, q, v, want, bound, exact)
 					}

@@ -11,6 +11,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/errbound"
 )
 
 type randT = rand.Rand
@@ -131,11 +132,11 @@ func (st *state[T]) close(t *testing.T) {
 // updates, γ_{K+4} of at most κλ times the size of x, p or r, which never exceed the first error by
 // more than √κ; three such vectors are rounded, and again 1/λ ≤ κ.
 func cgBound[T Float](k, steps int, cond, tol float64) float64 {
-	return 2*cond*tol + 3*float64(steps+1)*gamma(k+4, unit[T]())*cond*math.Sqrt(cond)*2
+	return 2*cond*tol + 3*float64(steps+1)*errbound.Gamma(k+4, errbound.Unit[T]())*cond*math.Sqrt(cond)*2
 }
 
 func rowCGCholesky[T Float](t *testing.T, dev device.Device) {
-	tol := math.Sqrt(unit[T]()) / 10
+	tol := math.Sqrt(errbound.Unit[T]()) / 10
 	for _, k := range []int{1, 2, 3, 8, 17, 40} {
 		const rows = 30
 		s := newSystems[T](newRand(uint64(k)), rows, k)

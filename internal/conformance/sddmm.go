@@ -10,6 +10,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/errbound"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
@@ -113,7 +114,7 @@ func (c *sddmmCase[T]) check(t *testing.T, got []T) {
 		if c.exact {
 			k = 0 // the dot product has no error
 		}
-		bound := sddmmBound[T](c.f, k, float64(c.alpha), float64(c.s.Val[z]), dot[z], mag[z], float64(c.beta), float64(c.prev[z]))
+		bound := errbound.SDDMM[T](c.f, k, float64(c.alpha), float64(c.s.Val[z]), dot[z], mag[z], float64(c.beta), float64(c.prev[z]))
 		if math.IsInf(bound, 1) {
 			t.Fatalf("%v: value %d has no bound: the test's numbers are badly chosen", c, z)
 		}

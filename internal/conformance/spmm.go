@@ -9,6 +9,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/errbound"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
@@ -113,7 +114,7 @@ func (c *spmmCase[T]) check(t *testing.T, got dense.Matrix[T]) {
 			if !same(g, want[p]) {
 				t.Fatalf("%v: element (%d,%d) is %v, want exactly %v", c, i, p%c.b.Cols, g, want[p])
 			}
-		} else if bound := spmmBound[T](terms[i], mag[p]); !near(g, want[p], bound) {
+		} else if bound := errbound.SpMM[T](terms[i], mag[p]); !near(g, want[p], bound) {
 			t.Fatalf("%v: element (%d,%d) is %v, want %v within %.3g; it is off by %.3g", c, i, p%c.b.Cols, g, want[p], bound, math.Abs(g-want[p]))
 		}
 	}
@@ -396,7 +397,7 @@ func chain[T Float](t *testing.T, dev device.Device) {
 			got, err := m.Download()
 			must(t, err)
 			for z, w := range want {
-				bound := gamma(k+4+terms[z/k]+4, unit[T]()) * w.mag * referenceShare[T]()
+				bound := errbound.Gamma(k+4+terms[z/k]+4, errbound.Unit[T]()) * w.mag * errbound.ReferenceShare[T]()
 				if g := float64(got.Data[z]); !near(g, w.v, bound) {
 					t.Fatalf("%s: %s element %d is %v, want %v within %.3g", problem.why, what, z, g, w.v, bound)
 				}
