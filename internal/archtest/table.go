@@ -32,12 +32,12 @@ var table = []rule{
 	{"dataset", "sparse internal/parallel internal/atomicfile internal/npz", "github.com/klauspost/compress github.com/parquet-go/parquet-go"},
 
 	// Pure functions of a pattern, and of a device's properties.
-	{"tiling", "sparse", ""},
+	{"tiling", "sparse internal/parallel", ""},
 	{"model", "tiling device", ""},
 
 	// Devices. Drivers know no operation; only backend names them.
 	{"device", "", ""},
-	{"device/*", "device internal/parallel internal/dl", "github.com/klauspost/cpuid/v2"},
+	{"device/*", "device internal/parallel internal/atomicfile internal/dl", "github.com/klauspost/cpuid/v2"},
 	{"backend", "device device/*", ""},
 	{"pattern", "sparse tiling device internal/parallel", ""},
 
