@@ -27,7 +27,8 @@ type Resident struct {
 
 	dev        device.Device
 	host       *sparse.Pattern
-	transposed *Transposed // once made
+	transposed *Transposed            // once made
+	panels     map[int]*tiling.Panels // by width, once made
 }
 
 // Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with
@@ -92,11 +93,7 @@ func (r *Resident) Transpose() (*Transposed, error) {
 	if r.transposed != nil && r.transposed.RowPtr != nil {
 		return r.transposed, nil
 	}
-	threads := 0
-	if h, ok := r.dev.(device.Host); ok {
-		threads = h.Threads()
-	}
-	p, perm := r.host.Transpose(threads)
+	p, perm := r.host.Transpose(r.threads())
 	t := &Transposed{perm: perm}
 	if err := t.place(r.dev, p); err != nil {
 		return nil, fmt.Errorf("pattern.Transpose: %w", err)
@@ -108,6 +105,34 @@ func (r *Resident) Transpose() (*Transposed, error) {
 	}
 	r.transposed = t
 	return t, nil
+}
+
+// Panels returns the pattern cut into panels of width columns, on the host. They are made on first use
+// and kept, for all operations and all K. The rows of the pattern must be sorted.
+func (r *Resident) Panels(width int) (*tiling.Panels, error) {
+	if p, ok := r.panels[width]; ok {
+		return p, nil
+	}
+	p, err := tiling.Columns(r.host, width, r.threads())
+	if err != nil {
+		return nil, err
+	}
+	if r.panels == nil {
+		r.panels = map[int]*tiling.Panels{}
+	}
+	r.panels[width] = p
+	return p, nil
+}
+
+// UnitCost returns the number of non-zeros from which on a row is cut into pieces in Work.
+func (r *Resident) UnitCost() int64 { return tiling.UnitCost(r.host) }
+
+// threads returns the number of threads that planning may use.
+func (r *Resident) threads() int {
+	if h, ok := r.dev.(device.Host); ok {
+		return h.Threads()
+	}
+	return 0
 }
 
 // Gather returns values of the original, on the host, in the order of the transpose.

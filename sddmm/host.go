@@ -2,41 +2,104 @@ package sddmm
 
 import (
 	"context"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
 )
 
-// runHost is the CPU path: units of the pattern on the host's threads, and within a unit one call of
-// the inner loop per row. The loop sees the column indices up to the end of the unit, so that it can
-// fetch rows of B for the rows of A that follow.
+// hostRun is one call on the CPU: operands as slices, and the inner loop.
+type hostRun[T Float] struct {
+	rowPtr      []int64
+	colIdx      []int32
+	a, b        dense.Matrix[T]
+	in, out     []T // values of S and P
+	op          asm.Op
+	alpha, beta T
+	kernel      func(p, s, a, b []T, stride int, cols []int32, op asm.Op, alpha, beta T)
+}
+
+// runHost is the CPU path.
 func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
-	rowPtr, colIdx := pl.pat.RowPtr.Host(), pl.pat.ColIdx.Host()
-	am, bm, out := a.Host(), b.Host(), p.Host()
-	in := out // Dot does not look at it
+	r := hostRun[T]{
+		rowPtr: pl.pat.RowPtr.Host(), colIdx: pl.pat.ColIdx.Host(),
+		a: a.Host(), b: b.Host(), out: p.Host(),
+		op: asm.Op(f), alpha: alpha, beta: beta,
+		kernel: asm.For[T]().SDDMM,
+	}
+	r.in = r.out // Dot does not look at it
 	if s != nil {
-		in = s.Host()
+		r.in = s.Host()
 	}
-	op := asm.Op(f)
 	if beta != 0 {
-		op |= asm.Beta
+		r.op |= asm.Beta
 	}
-	kernel := asm.For[T]().SDDMM
+	if tile := pl.tileFor(a.Cols); tile.Columns > 0 && alpha != 0 {
+		return pl.runPanels(ctx, host, &r, tile)
+	}
+	return pl.runRows(ctx, host, &r)
+}
+
+// runRows goes over the rows, and within a unit calls the inner loop once per row. The loop sees the
+// column indices up to the end of the unit, so that it can fetch rows of B for the rows of A that follow.
+func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T]) error {
 	units := pl.pat.Work.Units
 	return host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
-		if alpha == 0 {
-			scale(out[u.Lo:u.Hi], beta)
+		if r.alpha == 0 {
+			scale(r.out[u.Lo:u.Hi], r.beta)
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
-			lo, hi := max(rowPtr[i], u.Lo), min(rowPtr[i+1], u.Hi)
+			lo, hi := max(r.rowPtr[i], u.Lo), min(r.rowPtr[i+1], u.Hi)
 			if lo < hi {
-				kernel(out[lo:hi], in[lo:hi], am.Row(i), bm.Data, bm.Stride, colIdx[lo:u.Hi], op, alpha, beta)
+				r.kernel(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
 			}
 		}
 	})
+}
+
+// runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
+// panel stay in cache while the rows of A go past (cuSDDMM, algorithm 3 in the order T_j, T_k, T_i). With
+// tile.Depth < K a panel is done slice by slice of K, with the partial sums in P; the inner loop
+// adds up in slices anyway, so that no tile changes a bit.
+func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], tile Tile) error {
+	panels, err := pl.pat.Panels(tile.Columns)
+	if err != nil {
+		return err
+	}
+	k := r.a.Cols
+	depth := tile.Depth
+	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
+		// Whole rows, also where partial sums would overwrite values that are still needed.
+		return host.Run(ctx, len(panels.Work), func(unit int) {
+			r.segments(panels.Work[unit], panels.Segments, 0, k, r.op)
+		})
+	}
+	for q := range panels.Count() {
+		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
+		for lo := 0; lo < k; lo += depth {
+			hi, op := lo+depth, r.op|asm.Partial
+			if hi >= k {
+				hi, op = k, r.op
+			}
+			if lo > 0 {
+				op |= asm.Continue
+			}
+			if err := host.Run(ctx, len(work), func(unit int) {
+				r.segments(work[unit], panels.Segments, lo, hi, op)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// overlap reports whether x and y are the same memory.
+func overlap[T Float](x, y []T) bool {
+	return len(x) > 0 && len(y) > 0 && unsafe.SliceData(x) == unsafe.SliceData(y)
 }
 
 // scale sets p = β·p, and to zero for β = 0 whatever it held.

@@ -34,7 +34,8 @@ func (f Epilogue) String() string {
 
 // Plan runs SDDMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
-	pat *pattern.Resident
+	pat  *pattern.Resident
+	tile *Tile // nil: chosen per K
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan.

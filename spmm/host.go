@@ -9,57 +9,95 @@ import (
 	"sddmmkit/pattern"
 )
 
+// hostRun is one call on the CPU: operands as slices, and the non-zeros as one of the two indices of
+// S sees them.
+type hostRun[T Float] struct {
+	rowPtr      []int64
+	cols        []int32
+	val         []T     // nil: all ones
+	perm        []int64 // nil: val is in the order of cols
+	b, c        dense.Matrix[T]
+	scratch     []T
+	alpha, beta T
+	kernel      func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
+}
+
 // runHost is the CPU path: whole rows go straight to C, pieces of long rows go to scratch and
 // are added up in order afterwards.
 func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
-	k := c.Cols
-	if k == 0 {
+	if c.Cols == 0 {
 		return ctx.Err()
 	}
-	rowPtr := pat.RowPtr.Host()
-	src := values[T]{cols: pat.ColIdx.Host(), kernel: asm.For[T]().SpMM}
+	r := hostRun[T]{
+		rowPtr: pat.RowPtr.Host(), cols: pat.ColIdx.Host(),
+		b: b.Host(), c: c.Host(), alpha: alpha, beta: beta,
+		kernel: asm.For[T]().SpMM,
+	}
 	if s != nil {
-		src.val = s.Host()
+		r.val = s.Host()
+		if perm != nil {
+			r.perm = perm.Host()
+		}
 	}
-	if perm != nil {
-		src.perm = perm.Host()
-	}
-	bm, cm := b.Host(), c.Host()
-	var scratch []T
 	if pl.scratch != nil {
-		scratch = pl.scratch.Host()
+		r.scratch = pl.scratch.Host()
 	}
-	work := pat.Work
-	err := host.Run(ctx, len(work.Units), func(unit int) {
-		u := work.Units[unit]
+	tile := pl.tileFor(c.Cols)
+	if tile.Columns > 0 && alpha != 0 {
+		if err := r.runPanels(ctx, host, pat, tile.Columns); err != nil {
+			return err
+		}
+	} else if err := r.runRows(ctx, host, pat); err != nil {
+		return err
+	}
+	return r.addPieces(ctx, host, pat)
+}
+
+// runRows does all units of the pattern: whole rows to C, pieces to scratch.
+func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern.Resident) error {
+	units := pat.Work.Units
+	return host.Run(ctx, len(units), func(unit int) {
+		u := units[unit]
 		if u.Slot >= 0 {
-			acc := scratch[u.Slot*k : (u.Slot+1)*k]
-			if alpha == 0 {
-				clear(acc)
-				return
-			}
-			src.addRows(acc, alpha, bm, u.Lo, u.Hi, u.Hi, true)
+			r.piece(u.Slot, u.Lo, u.Hi)
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
-			row := cm.Row(i)
-			if alpha == 0 || beta != 0 {
-				scaleRow(row, beta)
-			}
-			if alpha != 0 {
-				src.addRows(row, alpha, bm, rowPtr[i], rowPtr[i+1], u.Hi, beta == 0)
+			r.start(i)
+			if r.alpha != 0 {
+				r.addRows(r.c.Row(i), r.rowPtr[i], r.rowPtr[i+1], u.Hi, r.beta == 0)
 			}
 		}
 	})
-	if err != nil {
-		return err
+}
+
+// piece sets the row of scratch of one piece.
+func (r *hostRun[T]) piece(slot int, lo, hi int64) {
+	k := r.c.Cols
+	acc := r.scratch[slot*k : (slot+1)*k]
+	if r.alpha == 0 {
+		clear(acc)
+		return
 	}
-	return host.Run(ctx, len(work.Split), func(n int) {
-		split := work.Split[n]
-		row := cm.Row(split.Row)
-		scaleRow(row, beta)
+	r.addRows(acc, lo, hi, hi, true)
+}
+
+// start sets row i of C to β times itself, unless the first product will set it.
+func (r *hostRun[T]) start(i int) {
+	if r.alpha == 0 || r.beta != 0 {
+		scaleRow(r.c.Row(i), r.beta)
+	}
+}
+
+// addPieces finishes the rows in pieces.
+func (r *hostRun[T]) addPieces(ctx context.Context, host device.Host, pat *pattern.Resident) error {
+	k := r.c.Cols
+	return host.Run(ctx, len(pat.Work.Split), func(n int) {
+		split := pat.Work.Split[n]
+		row := r.c.Row(split.Row)
+		scaleRow(row, r.beta)
 		for slot := split.SlotLo; slot < split.SlotHi; slot++ {
-			for j, v := range scratch[slot*k : (slot+1)*k] {
+			for j, v := range r.scratch[slot*k : (slot+1)*k] {
 				row[j] += v
 			}
 		}
@@ -79,38 +117,31 @@ func scaleRow[T Float](row []T, beta T) {
 	}
 }
 
-// values are the non-zeros of S as one of its two indices sees them.
-type values[T Float] struct {
-	cols   []int32
-	val    []T     // nil: all ones
-	perm   []int64 // nil: val is in the order of cols
-	kernel func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
-}
-
 // addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. Rows of B for
-// non-zeros up to end are fetched early.
-func (s *values[T]) addRows(acc []T, alpha T, b dense.Matrix[T], lo, hi, end int64, fresh bool) {
+// non-zeros up to end are fetched early. For K > 1 the order of additions is that of the non-zeros, so
+// that a row may be done in several calls.
+func (r *hostRun[T]) addRows(acc []T, lo, hi, end int64, fresh bool) {
 	switch {
 	case len(acc) == 1:
-		sum := alpha * s.dot(b, lo, hi)
+		sum := r.alpha * r.dot(lo, hi)
 		if !fresh {
 			sum += acc[0]
 		}
 		acc[0] = sum
-	case s.val == nil:
-		s.kernel(acc, nil, b.Data, b.Stride, s.cols[lo:end], int(hi-lo), alpha, fresh)
-	case s.perm == nil:
-		s.kernel(acc, s.val[lo:hi], b.Data, b.Stride, s.cols[lo:end], int(hi-lo), alpha, fresh)
+	case r.val == nil:
+		r.kernel(acc, nil, r.b.Data, r.b.Stride, r.cols[lo:end], int(hi-lo), r.alpha, fresh)
+	case r.perm == nil:
+		r.kernel(acc, r.val[lo:hi], r.b.Data, r.b.Stride, r.cols[lo:end], int(hi-lo), r.alpha, fresh)
 	default:
 		// Collect the values of a stretch of non-zeros, then multiply.
 		const stretch = 256
 		var v [stretch]T
 		for first := true; first || lo < hi; first = false {
 			n := int(min(hi-lo, stretch))
-			for z, at := range s.perm[lo : lo+int64(n)] {
-				v[z] = s.val[at]
+			for z, at := range r.perm[lo : lo+int64(n)] {
+				v[z] = r.val[at]
 			}
-			s.kernel(acc, v[:n], b.Data, b.Stride, s.cols[lo:end], n, alpha, fresh && first)
+			r.kernel(acc, v[:n], r.b.Data, r.b.Stride, r.cols[lo:end], n, r.alpha, fresh && first)
 			lo += int64(n)
 		}
 	}
@@ -118,30 +149,30 @@ func (s *values[T]) addRows(acc []T, alpha T, b dense.Matrix[T], lo, hi, end int
 
 // dot returns Σ s_z·B_cols[z] for K = 1, where all is streaming but B, with four partial sums so that
 // additions overlap.
-func (s *values[T]) dot(b dense.Matrix[T], lo, hi int64) T {
-	cols := s.cols[lo:hi]
+func (r *hostRun[T]) dot(lo, hi int64) T {
+	cols, b, stride := r.cols[lo:hi], r.b.Data, r.b.Stride
 	var sum [4]T
 	switch {
-	case s.val == nil:
+	case r.val == nil:
 		for z, c := range cols {
-			sum[z&3] += b.Data[int(c)*b.Stride]
+			sum[z&3] += b[int(c)*stride]
 		}
-	case s.perm != nil:
-		perm := s.perm[lo:hi]
+	case r.perm != nil:
+		perm := r.perm[lo:hi]
 		for z, c := range cols {
-			sum[z&3] += s.val[perm[z]] * b.Data[int(c)*b.Stride]
+			sum[z&3] += r.val[perm[z]] * b[int(c)*stride]
 		}
 	default:
-		v := s.val[lo:hi]
+		v := r.val[lo:hi]
 		for len(cols) >= 4 && len(v) >= 4 {
-			sum[0] += v[0] * b.Data[int(cols[0])*b.Stride]
-			sum[1] += v[1] * b.Data[int(cols[1])*b.Stride]
-			sum[2] += v[2] * b.Data[int(cols[2])*b.Stride]
-			sum[3] += v[3] * b.Data[int(cols[3])*b.Stride]
+			sum[0] += v[0] * b[int(cols[0])*stride]
+			sum[1] += v[1] * b[int(cols[1])*stride]
+			sum[2] += v[2] * b[int(cols[2])*stride]
+			sum[3] += v[3] * b[int(cols[3])*stride]
 			cols, v = cols[4:], v[4:]
 		}
 		for z, c := range cols {
-			sum[z] += v[z] * b.Data[int(c)*b.Stride]
+			sum[z] += v[z] * b[int(c)*stride]
 		}
 	}
 	return (sum[0] + sum[1]) + (sum[2] + sum[3])

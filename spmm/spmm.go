@@ -25,6 +25,7 @@ const (
 // Plan runs SpMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
 	pat     *pattern.Resident
+	tile    *Tile             // nil: chosen per K
 	scratch *device.Buffer[T] // partial sums of rows in pieces, grown on demand
 }
 

@@ -1,0 +1,143 @@
+package sddmm_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/pattern"
+	"sddmmkit/sddmm"
+	"sddmmkit/sparse"
+)
+
+// tiled is a matrix with empty rows, short rows, and two rows that are cut into pieces.
+func tiled[T sparse.Float](t testing.TB) *sparse.CSR[T] {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c := &sparse.COO[T]{Rows: 200, Cols: 5000}
+	for i := range c.Rows {
+		share := 0.01
+		switch {
+		case i%9 == 4:
+			continue
+		case i == 17 || i == 90:
+			share = 0.8
+		}
+		for j := range c.Cols {
+			if rng.Float64() < share {
+				c.Row, c.Col, c.Val = append(c.Row, int32(i)), append(c.Col, int32(j)), append(c.Val, T(rng.NormFloat64()))
+			}
+		}
+	}
+	s, err := sparse.FromCOO(c, sparse.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func normal[T sparse.Float](rows, cols int, seed uint64) dense.Matrix[T] {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := dense.New[T](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = T(rng.NormFloat64())
+	}
+	return m
+}
+
+// No tile changes a bit.
+func TestTilesGiveTheSameBits(t *testing.T) {
+	t.Run("float32", testTiles[float32])
+	t.Run("float64", testTiles[float64])
+}
+
+func testTiles[T sparse.Float](t *testing.T) {
+	s := tiled[T](t)
+	dev := cpu.New(3)
+	pat, err := pattern.Upload(dev, &s.Pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pat.Close()
+	for _, k := range []int{1, 2, 17, 128, 129, 300, 512} {
+		a, err := dense.Upload(dev, normal[T](s.Rows, k, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := dense.Upload(dev, normal[T](s.Cols, k, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []sddmm.Epilogue{sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient} {
+			for _, beta := range []T{0, 0.7} {
+				for _, alias := range []bool{false, true} {
+					run := func(tile *sddmm.Tile) []T {
+						plan, err := sddmm.NewPlan[T](pat)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if tile != nil {
+							if err := plan.SetTile(*tile); err != nil {
+								t.Fatal(err)
+							}
+						}
+						vals, err := device.FromHost(dev, s.Val)
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer vals.Close()
+						out := vals
+						if !alias {
+							if out, err = device.FromHost(dev, s.Val); err != nil {
+								t.Fatal(err)
+							}
+							defer out.Close()
+						}
+						if err := plan.Run(context.Background(), f, 1.5, vals, a, b, beta, out); err != nil {
+							t.Fatal(err)
+						}
+						return slices.Clone(out.Host())
+					}
+					want := run(&sddmm.Tile{})
+					for _, tile := range []*sddmm.Tile{nil, {Columns: 5}, {Columns: 64}, {Columns: 4999}, {Columns: 8000},
+						{Columns: 700, Depth: 128}, {Columns: 700, Depth: 256}} {
+						name := "chosen"
+						if tile != nil {
+							name = tile.String()
+						}
+						if got := run(tile); !slices.Equal(got, want) {
+							t.Fatalf("K %d, %v, β %v, P is S %v: tile %s gives other bits", k, f, beta, alias, name)
+						}
+					}
+				}
+			}
+		}
+		a.Close()
+		b.Close()
+	}
+}
+
+func TestBadTiles(t *testing.T) {
+	s := tiled[float32](t)
+	pat, err := pattern.Upload(cpu.New(1), &s.Pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pat.Close()
+	plan, err := sddmm.NewPlan[float32](pat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tile := range []sddmm.Tile{{Columns: -1}, {Columns: 5, Depth: 100}, {Depth: -128}} {
+		if plan.SetTile(tile) == nil {
+			t.Errorf("tile %+v was taken", tile)
+		}
+	}
+	if got := fmt.Sprint(sddmm.Tile{}, sddmm.Tile{Columns: 5}, sddmm.Tile{Columns: 5, Depth: 128}); got != "none 5 columns 5 columns × 128 of K" {
+		t.Error(got)
+	}
+}

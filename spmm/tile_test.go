@@ -1,0 +1,117 @@
+package spmm_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/pattern"
+	"sddmmkit/sparse"
+	"sddmmkit/spmm"
+)
+
+// tiled is a matrix with empty rows, short rows, and two rows and two columns that are cut into pieces.
+func tiled[T sparse.Float](t testing.TB) *sparse.CSR[T] {
+	rng := rand.New(rand.NewPCG(5, 6))
+	c := &sparse.COO[T]{Rows: 4000, Cols: 5000}
+	for i := range c.Rows {
+		share := 0.002
+		switch {
+		case i%9 == 4:
+			continue
+		case i == 17 || i == 90:
+			share = 0.8
+		}
+		for j := range c.Cols {
+			if rng.Float64() < share || j == 33 || j == 4444 {
+				c.Row, c.Col, c.Val = append(c.Row, int32(i)), append(c.Col, int32(j)), append(c.Val, T(rng.NormFloat64()))
+			}
+		}
+	}
+	s, err := sparse.FromCOO(c, sparse.BuildOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func normal[T sparse.Float](rows, cols int, seed uint64) dense.Matrix[T] {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	m := dense.New[T](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = T(rng.NormFloat64())
+	}
+	return m
+}
+
+// No tile changes a bit.
+func TestTilesGiveTheSameBits(t *testing.T) {
+	t.Run("float32", testTiles[float32])
+	t.Run("float64", testTiles[float64])
+}
+
+func testTiles[T sparse.Float](t *testing.T) {
+	s := tiled[T](t)
+	dev := cpu.New(3)
+	pat, err := pattern.Upload(dev, &s.Pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pat.Close()
+	vals, err := device.FromHost(dev, s.Val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vals.Close()
+	for _, k := range []int{1, 2, 17, 130} {
+		for _, op := range []spmm.Op{spmm.NoTrans, spmm.Trans} {
+			rows, cols := s.Rows, s.Cols
+			if op == spmm.Trans {
+				rows, cols = cols, rows
+			}
+			b, err := dense.Upload(dev, normal[T](cols, k, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, beta := range []T{0, 1, 0.7} {
+				for _, v := range []*device.Buffer[T]{vals, nil} {
+					run := func(tile *spmm.Tile) []T {
+						plan, err := spmm.NewPlan[T](pat)
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer plan.Close()
+						if tile != nil {
+							if err := plan.SetTile(*tile); err != nil {
+								t.Fatal(err)
+							}
+						}
+						c, err := dense.Upload(dev, normal[T](rows, k, 2))
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer c.Close()
+						if err := plan.Run(context.Background(), op, 1.5, v, b, beta, c); err != nil {
+							t.Fatal(err)
+						}
+						return slices.Clone(c.Buf.Host())
+					}
+					want := run(&spmm.Tile{})
+					for _, tile := range []*spmm.Tile{nil, {Columns: 5}, {Columns: 64}, {Columns: 3999}, {Columns: 8000}} {
+						if got := run(tile); !slices.Equal(got, want) {
+							t.Fatalf("K %d, trans %v, β %v: tile %v gives other bits", k, bool(op), beta, tile)
+						}
+					}
+				}
+			}
+			b.Close()
+		}
+	}
+	if plan, err := spmm.NewPlan[T](pat); err != nil || plan.SetTile(spmm.Tile{Columns: -1}) == nil {
+		t.Errorf("a negative tile was taken (%v)", err)
+	}
+}
