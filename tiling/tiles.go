@@ -104,13 +104,14 @@ type SMSM[R, C Local] struct {
 	Start []int // the tiles of row panel I are Tiles.Tiles[Start[I]:Start[I+1]]
 }
 
-// NewSMSM cuts p, whose rows must be sorted, into tiles of ti rows and tj columns.
+// NewSMSM cuts p, whose rows must be sorted, into tiles of ti rows and tj columns. Tiles beside each
+// other may be no more than non-zeros, or 65536 when that is more.
 func NewSMSM[R, C Local](p *sparse.Pattern, ti, tj, threads int) (*SMSM[R, C], error) {
 	const op = "tiling.NewSMSM"
 	if err := checkTile[R, C](op, ti, tj); err != nil {
 		return nil, err
 	}
-	w, err := newWalk(op, p, max(p.Cols, 1), threads)
+	w, err := newWalk(op, p, tj, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -122,53 +123,53 @@ func NewSMSM[R, C Local](p *sparse.Pattern, ti, tj, threads int) (*SMSM[R, C], e
 		panels = (p.Rows-1)/ti + 1
 	}
 	s := &SMSM[R, C]{Tiles: newTiles[R, C](ti, tj, p.NNZ()), Start: make([]int, panels+1)}
-	// First the tiles of each row panel, with their sizes; then their entries.
-	found := make([][]Tile, panels)
-	chunkLoop(threads, panels, func(i int) { found[i] = tilesOf(p, i, ti, tj) })
-	for i, tiles := range found {
-		s.Start[i+1] = s.Start[i] + len(tiles)
-	}
-	s.Tiles.Tiles = make([]Tile, 0, s.Start[panels])
-	for _, tiles := range found {
-		s.Tiles.Tiles = append(s.Tiles.Tiles, tiles...)
-	}
-	chunkLoop(threads, panels, func(i int) {
-		tiles := s.Tiles.Tiles[s.Start[i]:s.Start[i+1]]
-		next := make([]int64, len(tiles))
-		for n, t := range tiles {
-			next[n] = t.Lo
-		}
-		for r := i * ti; r < min((i+1)*ti, p.Rows); r++ {
-			segments(p, r, tj, func(j int, lo, hi int64) {
-				n, _ := slices.BinarySearchFunc(tiles, int32(j), func(t Tile, j int32) int { return int(t.J) - int(j) })
-				next[n] = s.put(next[n], R(r-i*ti), j*tj, p, lo, hi)
-			})
+	// A row panel's entries stand where its non-zeros do, so that chunks need not wait for
+	// each other; only the tiles are put together afterwards.
+	found := make([][]Tile, len(w.counts))
+	chunkLoop(threads, len(found), func(c int) {
+		next := w.counts[c]
+		clear(next)
+		for i := panels * c / len(found); i < panels*(c+1)/len(found); i++ {
+			before := len(found[c])
+			found[c] = s.rowPanel(p, i, next, found[c])
+			s.Start[i+1] = len(found[c]) - before
 		}
 	})
+	for i := range panels {
+		s.Start[i+1] += s.Start[i]
+	}
+	s.Tiles.Tiles = slices.Concat(found...)
 	return s, nil
 }
 
-// tilesOf returns the tiles of row panel i, from left to right.
-func tilesOf(p *sparse.Pattern, i, ti, tj int) []Tile {
-	first, end := i*ti, min((i+1)*ti, p.Rows)
-	type run struct {
-		j int32
-		n int64
-	}
-	var runs []run
+// rowPanel appends the tiles of row panel i and writes their entries. next has a zero for each tile
+// of a row panel, before and after.
+func (s *SMSM[R, C]) rowPanel(p *sparse.Pattern, i int, next []int64, tiles []Tile) []Tile {
+	first, end := i*s.Ti, min((i+1)*s.Ti, p.Rows)
+	mine := len(tiles)
 	for r := first; r < end; r++ {
-		segments(p, r, tj, func(j int, lo, hi int64) { runs = append(runs, run{int32(j), hi - lo}) })
+		segments(p, r, s.Tj, func(j int, lo, hi int64) {
+			if next[j] == 0 {
+				tiles = append(tiles, Tile{I: int32(i), J: int32(j), Rows: int32(end - first)})
+			}
+			next[j] += hi - lo
+		})
 	}
-	slices.SortFunc(runs, func(a, b run) int { return int(a.j) - int(b.j) })
-	var tiles []Tile
+	slices.SortFunc(tiles[mine:], func(a, b Tile) int { return int(a.J) - int(b.J) })
 	at := p.RowPtr[first]
-	for k := 0; k < len(runs); {
-		t := Tile{Lo: at, I: int32(i), J: runs[k].j, Rows: int32(end - first)}
-		for ; k < len(runs) && runs[k].j == t.J; k++ {
-			at += runs[k].n
-		}
-		t.Hi = at
-		tiles = append(tiles, t)
+	for k := mine; k < len(tiles); k++ {
+		t := &tiles[k]
+		t.Lo = at
+		at += next[t.J]
+		t.Hi, next[t.J] = at, t.Lo
+	}
+	for r := first; r < end; r++ {
+		segments(p, r, s.Tj, func(j int, lo, hi int64) {
+			next[j] = s.put(next[j], R(r-first), j*s.Tj, p, lo, hi)
+		})
+	}
+	for _, t := range tiles[mine:] {
+		next[t.J] = 0
 	}
 	return tiles
 }
