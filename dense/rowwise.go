@@ -2,6 +2,8 @@ package dense
 
 import (
 	"context"
+
+	"sddmmkit/device"
 )
 
 // Square sets dst = x∘x, element by element. dst may be x.
@@ -24,24 +26,6 @@ func Square[T Float](ctx context.Context, dst, x *Resident[T]) error {
 	})
 }
 
-// SwapColumns exchanges columns i and j.
-func SwapColumns[T Float](ctx context.Context, m *Resident[T], i, j int) error {
-	h, err := host("dense.SwapColumns", m.Operand("M"))
-	if err != nil {
-		return err
-	}
-	if i < 0 || j < 0 || i >= m.Cols || j >= m.Cols {
-		return shapeError("dense.SwapColumns", "columns of the matrix", "M %s, columns %d and %d", m.Shape(), i, j)
-	}
-	mm := m.Host()
-	return forRows(ctx, h, m.Rows, 1, func(_, lo, hi int) {
-		for r := lo; r < hi; r++ {
-			row := mm.Row(r)
-			row[i], row[j] = row[j], row[i]
-		}
-	})
-}
-
 // RepeatDiagonal sets every row of dst to the diagonal of g.
 func RepeatDiagonal[T Float](ctx context.Context, dst, g *Resident[T]) error {
 	h, err := host("dense.RepeatDiagonal", dst.Operand("dst"), g.Operand("G"))
@@ -56,6 +40,33 @@ func RepeatDiagonal[T Float](ctx context.Context, dst, g *Resident[T]) error {
 		for i := lo; i < hi; i++ {
 			for k, row := 0, dm.Row(i); k < len(row); k++ {
 				row[k] = gm.At(k, k)
+			}
+		}
+	})
+}
+
+// ShiftedQuotient sets dst_ik = num_ik / (den_ik + s_i), and to zero where the denominator is zero: the
+// solution of a least-squares problem in one unknown, of which a row without data has none. All three
+// matrices are M×K, s has one element per row; dst may be num or den.
+func ShiftedQuotient[T Float](ctx context.Context, dst, num, den *Resident[T], s *device.Buffer[T]) error {
+	h, err := host("dense.ShiftedQuotient", dst.Operand("dst"), num.Operand("num"), den.Operand("den"), s.Operand("s"))
+	if err != nil {
+		return err
+	}
+	if num.Rows != dst.Rows || num.Cols != dst.Cols || den.Rows != dst.Rows || den.Cols != dst.Cols || s.Len() != int64(dst.Rows) {
+		return shapeError("dense.ShiftedQuotient", "equal sizes, and one shift per row",
+			"dst %s, num %s, den %s, s of %d elements", dst.Shape(), num.Shape(), den.Shape(), s.Len())
+	}
+	to, nm, dm, shift := dst.Host(), num.Host(), den.Host(), s.Host()
+	return forRows(ctx, h, dst.Rows, dst.Cols, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, n := to.Row(i), nm.Row(i)
+			for k, d := range dm.Row(i) {
+				if d += shift[i]; d != 0 {
+					row[k] = n[k] / d
+				} else {
+					row[k] = 0
+				}
 			}
 		}
 	})

@@ -20,6 +20,8 @@ func denseSuite[T Float](t *testing.T, open Open) {
 	t.Run("Resident", func(t *testing.T) { residents[T](t, start(t, open)) })
 	t.Run("Square", func(t *testing.T) { square[T](t, start(t, open)) })
 	t.Run("SwapColumns", func(t *testing.T) { swapColumns[T](t, start(t, open)) })
+	t.Run("CopyColumn", func(t *testing.T) { copyColumn[T](t, start(t, open)) })
+	t.Run("ShiftedQuotient", func(t *testing.T) { shiftedQuotient[T](t, start(t, open)) })
 	t.Run("RepeatDiagonal", func(t *testing.T) { repeatDiagonal[T](t, start(t, open)) })
 	t.Run("Gram", func(t *testing.T) { gram[T](t, start(t, open)) })
 	t.Run("AddMul", func(t *testing.T) { addMul[T](t, start(t, open)) })
@@ -58,6 +60,15 @@ func residents[T Float](t *testing.T, dev device.Device) {
 				got, err = first.Download()
 				must(t, err)
 				sameBits(t, what+" and Download of columns", got.Data, m.View(0, m.Rows, m.Cols/2).Clone().Data)
+				last := r.ColumnRange(m.Cols/3, m.Cols)
+				got, err = last.Download()
+				must(t, err)
+				want := dense.New[T](m.Rows, m.Cols-m.Cols/3)
+				for i := range m.Rows {
+					copy(want.Row(i), m.Row(i)[m.Cols/3:])
+				}
+				sameBits(t, what+" and Download of a range of columns", got.Data, want.Data)
+				must(t, last.Close())
 				must(t, first.Close())
 				if r.Buf.Closed() {
 					t.Errorf("%s: closing a view of columns closed the matrix", what)
@@ -94,14 +105,20 @@ func residents[T Float](t *testing.T, dev device.Device) {
 	var none *dense.Resident[T]
 	must(t, none.Close())
 	m := zeros[T](t, dev, 2, 3)
-	for _, n := range []int{-1, 4} {
+	for what, call := range map[string]func(){
+		"Columns(-1)":       func() { m.Columns(-1) },
+		"Columns(4)":        func() { m.Columns(4) },
+		"ColumnRange(-1,2)": func() { m.ColumnRange(-1, 2) },
+		"ColumnRange(2,1)":  func() { m.ColumnRange(2, 1) },
+		"ColumnRange(2,4)":  func() { m.ColumnRange(2, 4) },
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("Columns(%d) of 3 did not panic", n)
+					t.Errorf("%s of 3 columns did not panic", what)
 				}
 			}()
-			m.Columns(n)
+			call()
 		}()
 	}
 }
@@ -147,6 +164,69 @@ func swapColumns[T Float](t *testing.T, dev device.Device) {
 		must(t, dense.SwapColumns(ctx, x.Resident, i, i))
 		sameBits(t, "SwapColumns twice", x.read(t, "M").Data, m.Data)
 		x.close()
+	}
+}
+
+func copyColumn[T Float](t *testing.T, dev device.Device) {
+	ctx := context.Background()
+	for n, size := range denseSizes {
+		rng := newRand(uint64(n))
+		m, old := matrix(rng, size[0], size[1], reals[T]), matrix(rng, size[0], size[1]+2, reals[T])
+		if m.Cols == 0 {
+			continue
+		}
+		i, j := m.Cols-1, old.Cols/2
+		want := old.Clone()
+		for r := range m.Rows {
+			want.Set(r, j, -0.75*m.At(r, i))
+		}
+		src, dst := input(t, dev, m, n%3, n%2), output(t, dev, old, n%2, 1)
+		must(t, dense.CopyColumn(ctx, dst.Resident, j, -0.75, src.Resident, i))
+		src.unchanged(t, "src")
+		sameBits(t, "CopyColumn", dst.read(t, "dst").Data, want.Data)
+		for r := range m.Rows {
+			want.Set(r, 0, 2*want.At(r, j))
+		}
+		must(t, dense.CopyColumn(ctx, dst.Resident, 0, 2, dst.Resident, j))
+		sameBits(t, "CopyColumn within a matrix", dst.read(t, "dst").Data, want.Data)
+		src.close()
+		dst.close()
+	}
+}
+
+func shiftedQuotient[T Float](t *testing.T, dev device.Device) {
+	ctx := context.Background()
+	for n, size := range denseSizes {
+		rng := newRand(uint64(n))
+		rows, k := size[0], size[1]
+		num, den, shift := matrix(rng, rows, k, reals[T]), matrix(rng, rows, k, positives[T]), slice(rng, rows, positives[T])
+		for i := 0; i < rows; i += 3 { // no data, whatever the numerator
+			clear(den.Row(i))
+			shift[i] = 0
+		}
+		want := dense.New[T](rows, k)
+		for i := range rows {
+			for j := range k {
+				if d := den.At(i, j) + shift[i]; d != 0 {
+					want.Set(i, j, num.At(i, j)/d)
+				}
+			}
+		}
+		nr, dr, sr := input(t, dev, num, n%3, 1), input(t, dev, den, n%2, 2), input(t, dev, values(shift), 0, 1)
+		dst := output(t, dev, matrix(newRand(0), rows, k, func(*randT) T { return T(math.NaN()) }), n%4, 1)
+		must(t, dense.ShiftedQuotient(ctx, dst.Resident, nr.Resident, dr.Resident, sr.Buf))
+		nr.unchanged(t, "num")
+		dr.unchanged(t, "den")
+		sr.unchanged(t, "s")
+		sameBits(t, "ShiftedQuotient", dst.read(t, "dst").Data, want.Data)
+		overNum, overDen := output(t, dev, num, 1, 0), output(t, dev, den, 0, 1)
+		must(t, dense.ShiftedQuotient(ctx, overNum.Resident, overNum.Resident, dr.Resident, sr.Buf))
+		sameBits(t, "ShiftedQuotient over num", overNum.read(t, "num").Data, want.Data)
+		must(t, dense.ShiftedQuotient(ctx, overDen.Resident, nr.Resident, overDen.Resident, sr.Buf))
+		sameBits(t, "ShiftedQuotient over den", overDen.read(t, "den").Data, want.Data)
+		for _, o := range []*operand[T]{nr, dr, sr, dst, overNum, overDen} {
+			o.close()
+		}
 	}
 }
 
@@ -370,6 +450,9 @@ func (o denseCalls[T]) all(ctx context.Context, uses string) map[string]error {
 	}
 	add("Square", "xy", func() error { return dense.Square(ctx, o.x, o.y) })
 	add("SwapColumns", "x", func() error { return dense.SwapColumns(ctx, o.x, 0, 2) })
+	add("CopyColumn", "xy", func() error { return dense.CopyColumn(ctx, o.x, 0, 1, o.y, 2) })
+	add("ShiftedQuotient num", "xyv", func() error { return dense.ShiftedQuotient(ctx, o.x, o.y, o.x, o.v) })
+	add("ShiftedQuotient den", "xyv", func() error { return dense.ShiftedQuotient(ctx, o.x, o.x, o.y, o.v) })
 	add("RepeatDiagonal", "xg", func() error { return dense.RepeatDiagonal(ctx, o.x, o.g) })
 	add("Gram", "gx", func() error { return dense.Gram(ctx, o.g, o.x) })
 	add("AddMul", "xyg", func() error { return dense.AddMul(ctx, o.y, 1, o.x, o.g) })
@@ -427,6 +510,7 @@ func denseErrors[T Float](t *testing.T, dev device.Device) {
 	wantShape(t, "Dot", err, "4", "12")
 	for _, cols := range [][2]int{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
 		wantShape(t, fmt.Sprint("SwapColumns ", cols), dense.SwapColumns(ctx, o.x, cols[0], cols[1]), "4×3")
+		wantShape(t, fmt.Sprint("CopyColumn ", cols), dense.CopyColumn(ctx, o.x, cols[0], 1, o.y, cols[1]), "4×3")
 	}
 	for name, c := range o.changes(nil, nil, nil, nil) {
 		for op, err := range c.all(ctx, name) {
@@ -450,6 +534,10 @@ func denseOtherDevice[T Float](t *testing.T, dev, other device.Device) {
 	ctx := context.Background()
 	o, far := newDenseCalls[T](t, dev), newDenseCalls[T](t, other)
 	wantMismatch(t, "Square", dense.Square(ctx, o.x, far.y), "dst", "X")
+	wantMismatch(t, "CopyColumn", dense.CopyColumn(ctx, o.x, 0, 1, far.y, 0), "dst", "src")
+	wantMismatch(t, "ShiftedQuotient num", dense.ShiftedQuotient(ctx, o.x, far.y, o.y, o.v), "dst", "num")
+	wantMismatch(t, "ShiftedQuotient den", dense.ShiftedQuotient(ctx, o.x, o.y, far.y, o.v), "dst", "den")
+	wantMismatch(t, "ShiftedQuotient s", dense.ShiftedQuotient(ctx, o.x, o.y, o.y, far.v), "dst", "s")
 	wantMismatch(t, "RepeatDiagonal", dense.RepeatDiagonal(ctx, o.x, far.g), "dst", "G")
 	wantMismatch(t, "Gram", dense.Gram(ctx, o.g, far.x), "G", "X")
 	wantMismatch(t, "AddMul X", dense.AddMul(ctx, o.y, 1, far.x, o.g), "C", "X")
