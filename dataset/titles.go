@@ -18,8 +18,8 @@ import (
 //	1::Toy Story (1995)::…         movies.dat
 //	id<TAB>name<TAB>…              artists.dat of HetRec
 //
-// The separator of the first line counts: a tab, "::", else the first of '|', ',' and ';'. A
-// first line that has a column "title" or "name" is a header, and that column the title; without
+// The separator is whatever comes first in the first line of a tab, "::", '|', ',' and ';'. A first
+// line that has a column "title" or "name" is a header, and that column the title; without
 // a header the second column is. Ids stand in the first column. Lines that are not UTF-8 are
 // taken for ISO-8859-1. The last of several titles of an id counts.
 func ReadTitles(ctx context.Context, path string) (map[string]string, error) {
@@ -107,16 +107,14 @@ func readTitles(name string, r io.Reader) (map[string]string, error) {
 
 // titleSeparator returns what stands between the columns; colons for "::", 0 for nothing known.
 func titleSeparator(line []byte) byte {
-	if bytes.IndexByte(line, '\t') >= 0 {
-		return '\t'
-	}
-	if bytes.Contains(line, []byte("::")) {
+	i := bytes.IndexAny(line, "\t|,;")
+	if c := bytes.Index(line, []byte("::")); c >= 0 && (i < 0 || c < i) {
 		return colons
 	}
-	if i := bytes.IndexAny(line, "|,;"); i >= 0 {
-		return line[i]
+	if i < 0 {
+		return 0
 	}
-	return 0
+	return line[i]
 }
 
 // splitTitle cuts a line into columns. Quotes mean something only between commas and semicolons:

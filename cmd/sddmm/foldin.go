@@ -26,14 +26,14 @@ func recommendNew[T sparse.Float](ctx context.Context, a *app, f *recommendFlags
 	if err != nil {
 		return nil, err
 	}
-	ratings, err := matchItems(a, set, m, known)
+	people := newSide("user", f.ratings, names(set.Rows), set.COO.Rows)
+	index, err := chosen(people, f.users)
 	if err != nil {
 		return nil, err
 	}
-	people := newSide("user", names(set.Rows), ratings.Rows)
-	index, err := chosen(people, f.users)
+	ratings, err := matchItems(a, set, m, known)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.ratings, err)
+		return nil, err
 	}
 	dev, err := backend.Open(f.device, backend.Options{Threads: f.threads})
 	if err != nil {

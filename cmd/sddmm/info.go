@@ -82,6 +82,9 @@ func matrixInfo(ctx context.Context, a *app, source string, opt dataset.Options)
 	if err != nil {
 		return err
 	}
+	if err := describable(set.COO.Rows, set.COO.Cols); err != nil {
+		return fmt.Errorf("%s: %w", set.Name, err)
+	}
 	// The values of duplicates do not matter for the structure; counting them does.
 	m, err := sparse.FromCOO(set.COO, sparse.BuildOptions{Duplicates: sparse.SumDuplicates, Threads: opt.Threads})
 	if err != nil {
@@ -119,6 +122,20 @@ func matrixInfo(ctx context.Context, a *app, source string, opt dataset.Options)
 		a.printf("has         %s\n", strings.Join(has, ", "))
 	}
 	a.printf("\nrows by non-zeros\n%s\ncolumns by non-zeros\n%s", drawHistogram(e.RowHistogram), drawHistogram(e.ColHistogram))
+	return nil
+}
+
+// describable reports a shape whose counts per row and column do not fit the memory.
+func describable(rows, cols int) error {
+	dev, err := backend.Open("cpu", backend.Options{})
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	need, memory := 24*(int64(rows)+int64(cols)), dev.Props().MemoryBytes
+	if memory > 0 && need > memory {
+		return fmt.Errorf("counting the non-zeros of %s rows and %s columns needs %s of memory, and there are %s", count(rows), count(cols), byteSize(need), byteSize(memory))
+	}
 	return nil
 }
 

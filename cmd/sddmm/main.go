@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -39,6 +40,7 @@ type app struct {
 	out     *sink // standard output
 	err     io.Writer
 	json    bool // standard output carries JSON objects only
+	done    bool // a result was reported: no event may follow it
 	started bool // flags and arguments were good, and a command has begun
 }
 
@@ -65,10 +67,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			message = "interrupted"
 		}
 	}
-	if a.json && code != exitInterrupted {
-		a.emit(errorEvent{Event: "error", Message: message})
-	} else if a.json && !errors.Is(err, errInterrupted) {
+	switch {
+	case !a.json || a.done:
+	case code == exitInterrupted:
 		a.emit(errorEvent{Event: "interrupted", Message: message})
+	default:
+		a.emit(errorEvent{Event: "error", Message: message})
 	}
 	fmt.Fprintf(a.err, "sddmm: %s\n", message)
 	return code
@@ -130,10 +134,18 @@ Exit status: 0 good, 1 bad input or a failed run, 2 bad usage, 130 interrupted.`
 		PersistentPreRun: func(*cobra.Command, []string) { a.started = true },
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "standard output carries one JSON object per line and nothing else")
+	// The default is what asksForJSON saw, so that a mistake in an earlier flag is an event too.
+	root.PersistentFlags().BoolVar(&a.json, "json", a.json, "standard output carries one JSON object per line and nothing else")
+	root.PersistentFlags().Lookup("json").DefValue = "false"
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usagef("%s", parsing.ReplaceAllString(err.Error(), ""))
+	})
 	root.AddCommand(a.alsCommand(), a.recommendCommand(), a.similarCommand(), a.convertCommand(), a.infoCommand())
 	return root
 }
+
+// parsing is what strconv adds to its errors.
+var parsing = regexp.MustCompile(`strconv\.\w+: parsing "(?:[^"\\]|\\.)*": `)
 
 // asksForJSON looks for --json where flags may not have been parsed.
 func asksForJSON(args []string) bool {

@@ -41,6 +41,7 @@ func modelPath(path string) (string, error) {
 // side is the users or the items of a model: names, and where they come from.
 type side struct {
 	kind   string // "user" or "item"
+	place  string // "the model", or a file
 	names  []string
 	count  int
 	index  map[string]int
@@ -48,15 +49,15 @@ type side struct {
 }
 
 func users[T sparse.Float](m *factors.Model[T]) *side {
-	return newSide("user", m.UserNames, m.Users.Rows)
+	return newSide("user", "the model", m.UserNames, m.Users.Rows)
 }
 
 func items[T sparse.Float](m *factors.Model[T]) *side {
-	return newSide("item", m.ItemNames, m.Items.Rows)
+	return newSide("item", "the model", m.ItemNames, m.Items.Rows)
 }
 
-func newSide(kind string, names []string, count int) *side {
-	s := &side{kind: kind, names: names, count: count}
+func newSide(kind, place string, names []string, count int) *side {
+	s := &side{kind: kind, place: place, names: names, count: count}
 	if names != nil {
 		s.index = make(map[string]int, count)
 		for i, n := range names {
@@ -78,14 +79,14 @@ func (s *side) find(id string) (int, error) {
 	if i, ok := s.lookup(id); ok {
 		return i, nil
 	}
-	msg := fmt.Sprintf("there is no %s %q in the model, which has %s %ss", s.kind, id, count(s.count), s.kind)
+	msg := fmt.Sprintf("there is no %s %q in %s, which has %s %ss", s.kind, id, s.place, count(s.count), s.kind)
 	if s.names == nil {
 		return 0, fmt.Errorf("%s, numbered from 0 to %d", msg, s.count-1)
 	}
 	if near := s.titled(id); len(near) > 0 {
 		return 0, fmt.Errorf("%s; of that title there are %s", msg, strings.Join(near, ", "))
 	}
-	return 0, fmt.Errorf("%s; ids are those of the training file, such as %s", msg, strings.Join(s.samples(), ", "))
+	return 0, fmt.Errorf("%s; ids are as in the ratings they came from, such as %s", msg, strings.Join(s.samples(), ", "))
 }
 
 func (s *side) lookup(id string) (int, bool) {

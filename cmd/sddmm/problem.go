@@ -23,13 +23,17 @@ type problem[T sparse.Float] struct {
 	seconds          float64        // that reading and parting took
 }
 
-// load reads the data of a plan and parts them. The seed decides what goes where.
-func load[T sparse.Float](ctx context.Context, p plan, seed uint64) (*problem[T], error) {
+// load reads the data of a plan and parts them. The seed decides what goes where; fits is asked
+// about the shape before anything of its size is made.
+func load[T sparse.Float](ctx context.Context, p plan, seed uint64, fits func(rows, cols int) error) (*problem[T], error) {
 	start := time.Now()
 	out := &problem[T]{split: p.split.String(), floor: unknown}
 	set, err := readTraining(ctx, p, out)
 	if err != nil {
 		return nil, err
+	}
+	if err := fits(set.COO.Rows, set.COO.Cols); err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
 	}
 	if set, out.merged, err = set.Merge(p.duplicates, p.read.Threads); err != nil {
 		return nil, err
@@ -40,6 +44,12 @@ func load[T sparse.Float](ctx context.Context, p plan, seed uint64) (*problem[T]
 	switch {
 	case p.test != "":
 		if test, err = readTest(ctx, p, set); err != nil {
+			return nil, err
+		}
+		if err := fits(test.COO.Rows, test.COO.Cols); err != nil {
+			return nil, fmt.Errorf("%s: %w", test.Name, err)
+		}
+		if test, _, err = test.Merge(p.duplicates, p.read.Threads); err != nil {
 			return nil, err
 		}
 		out.split = "files"

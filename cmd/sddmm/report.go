@@ -104,6 +104,7 @@ func (r *report) row(e iterationEvent) {
 // done reports the result.
 func (r *report) done(e doneEvent) {
 	r.bar.clear()
+	r.a.done = true
 	if r.a.json {
 		r.a.emit(e)
 		return

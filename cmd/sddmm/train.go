@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
+	"unsafe"
 
 	"github.com/spf13/pflag"
 
@@ -109,7 +109,9 @@ func trainRun[T sparse.Float](ctx context.Context, a *app, f *trainFlags, p plan
 	defer bar.clear()
 
 	bar.busy("reading " + sourceName(p.source))
-	data, err := load[T](ctx, p, f.seed)
+	data, err := load[T](ctx, p, f.seed, func(rows, cols int) error {
+		return fits[T](rows, cols, f.rank, dev.Props().MemoryBytes)
+	})
 	bar.clear()
 	if err != nil {
 		return err
@@ -132,7 +134,7 @@ func trainRun[T sparse.Float](ctx context.Context, a *app, f *trainFlags, p plan
 		e := newIteration(alg.name, it, data.validation != nil)
 		record.Iterations = append(record.Iterations, e)
 		r.iteration(e)
-		return a.out.err
+		return a.out.failure()
 	}
 	r.begin()
 	res, err := alg.train(ctx, dev, data.train, opt)
@@ -141,8 +143,7 @@ func trainRun[T sparse.Float](ctx context.Context, a *app, f *trainFlags, p plan
 		return err
 	}
 	if res.Stopped == fit.Interrupted && len(res.History) == 0 {
-		a.notef("interrupted before the first iteration was complete; there is nothing to keep")
-		return ctx.Err()
+		return fmt.Errorf("%w before the first iteration was complete; there is nothing to keep", errInterrupted)
 	}
 	done, err := finish(ctx, a, data, res, alg, f.threads)
 	if err != nil {
@@ -162,14 +163,26 @@ func trainRun[T sparse.Float](ctx context.Context, a *app, f *trainFlags, p plan
 		a.notef("the model ranks worse than popularity does; try a smaller --alpha or a larger --lambda")
 	}
 	if done.Interrupted {
-		kept := "not saved, for there is no --out"
+		kept := "was not saved, for there is no --out"
 		if dir != nil {
-			kept = "saved to " + dir.path
+			kept = "is saved to " + dir.path
 		}
-		return fmt.Errorf("%w; the model of %d iterations was kept and %s", errInterrupted, done.BestIteration, kept)
+		return fmt.Errorf("%w after %d iterations; the model so far %s", errInterrupted, done.Iterations, kept)
 	}
 	if p.source == "" && !f.quiet {
 		return showExample(ctx, a, data, res.Model)
+	}
+	return nil
+}
+
+// fits reports a matrix whose factors, two of each as solvers hold them at least, and row
+// pointers do not fit the memory of the machine, before anything is allocated for them. A memory
+// of 0 is unknown.
+func fits[T sparse.Float](rows, cols, rank int, memory int64) error {
+	perRow := 8 + 2*float64(rank)*float64(unsafe.Sizeof(T(0)))
+	if need := (float64(rows) + float64(cols)) * perRow; memory > 0 && need > float64(memory) {
+		return fmt.Errorf("%s × %s with %d factors needs at least %s of memory, and there are %s; if the indices are ids with gaps, read them as names with --format ratings",
+			count(rows), count(cols), rank, byteSize(int64(need)), byteSize(memory))
 	}
 	return nil
 }
@@ -186,14 +199,15 @@ func finish[T sparse.Float](ctx context.Context, a *app, data *problem[T], res *
 	if data.test == nil || data.test.NNZ() == 0 {
 		return e, nil
 	}
+	within := ctx
 	if e.Interrupted {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), graceful)
+		within, cancel = context.WithTimeout(context.WithoutCancel(ctx), graceful)
 		defer cancel()
 	}
-	err := evaluate(ctx, &e, data, res.Model, alg.implicit, threads)
-	if e.Interrupted && errors.Is(err, context.DeadlineExceeded) {
-		err = nil
+	err := evaluate(within, &e, data, res.Model, alg.implicit, threads)
+	if err != nil && within.Err() != nil {
+		e.Interrupted, err = true, nil // the model is good all the same
 	}
 	return e, err
 }

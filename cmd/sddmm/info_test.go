@@ -1,0 +1,73 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"sddmmkit/backend"
+)
+
+func TestMatrixInfo(t *testing.T) {
+	file := write(t, "m.csv", "user,item,rating,time\na,x,5,1\na,y,3,2\na,x,4,3\nb,x,1,4\n")
+	e := events(t, good(t, "info", "--matrix", file, "--json").stdout)[0]
+	if e["event"] != "matrix" || num(t, e, "rows") != 2 || num(t, e, "cols") != 2 || num(t, e, "nnz") != 3 || num(t, e, "duplicates") != 1 ||
+		num(t, e, "low") != 1 || num(t, e, "high") != 5 || num(t, e, "mean") != 3.25 || e["names"] != true || e["times"] != true || num(t, e, "density") != 0.75 {
+		t.Errorf("%v", e)
+	}
+	bins := e["row_histogram"].([]any)
+	if len(bins) != 2 || num(t, bins[0].(map[string]any), "count") != 1 || num(t, bins[1].(map[string]any), "from") != 2 {
+		t.Errorf("%v", bins)
+	}
+	o := good(t, "info", "--matrix", file)
+	for _, want := range []string{"2 × 2, 3 non-zeros", "values:     1 to 5, mean 3.25", "1 entries repeat", "rows by non-zeros", "█"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("want %q in\n%s", want, o.stdout)
+		}
+	}
+	good(t, "info", "--matrix", "uniform:3x4:0")
+}
+
+func TestMachineInfo(t *testing.T) {
+	e := events(t, good(t, "info", "--json", "--threads", "3").stdout)[0]
+	devices := e["devices"].([]any)
+	if e["event"] != "machine" || len(devices) != len(backend.Names()) || !strings.Contains(e["version"].(string), "go1.") {
+		t.Errorf("%v", e)
+	}
+	for k, name := range backend.Names() {
+		d := devices[k].(map[string]any)
+		if d["name"] != name {
+			t.Errorf("device %d is %v; want %s", k, d["name"], name)
+		}
+		if name == "cpu" && num(t, d, "threads") != 3 {
+			t.Errorf("%v", d)
+		}
+	}
+	if o := good(t, "info"); !strings.Contains(o.stdout, "device cpu") || !strings.Contains(o.stdout, "threads") {
+		t.Errorf("%s", o.stdout)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	if h := histogram(nil); h != nil {
+		t.Errorf("of nothing: %v", h)
+	}
+	h := histogram([]int64{0, 0, 1, 2, 3, 9, 1 << 40})
+	want := map[int64]bin{0: {0, 0, 2}, 1: {1, 1, 1}, 2: {2, 3, 2}, 8: {8, 15, 1}, 1 << 40: {1 << 40, 1<<41 - 1, 1}}
+	sum := int64(0)
+	for _, b := range h {
+		sum += b.Rows
+		if w, ok := want[b.From]; b != w && (ok || b.Rows != 0) {
+			t.Errorf("%v; want %v", b, w)
+		}
+	}
+	if sum != 7 || len(h) != 42 {
+		t.Errorf("%d counts in %d bins", sum, len(h))
+	}
+	if s := drawHistogram([]bin{{0, 0, 1}, {1, 1, 80}, {2, 3, 0}, {4, 7, 40}}); s != ""+
+		"                0         1 ▌\n"+
+		"                1        80 ████████████████████████████████████████\n"+
+		"              2–3         0 \n"+
+		"              4–7        40 ████████████████████\n" {
+		t.Errorf("\n%s", s)
+	}
+}
