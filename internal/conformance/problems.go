@@ -61,8 +61,14 @@ var general = problem{why: "general", rows: 23, cols: 19, length: func(i int) in
 // large one whose rounding errors show.
 var depths = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 1000}
 
-// fewDepths stand for depths where patterns vary: none, the fast path, odd, whole vectors and a rest.
-var fewDepths = []int{0, 1, 3, 8, 33}
+// fewDepths stand for depths where patterns vary: the fast path, vectors and a rest, and, unless
+// the test is short, none, odd, whole vectors.
+func fewDepths() []int {
+	if testing.Short() {
+		return []int{1, 9}
+	}
+	return []int{1, 33, 0, 3, 8}
+}
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5dd)) }
 
