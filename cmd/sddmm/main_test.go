@@ -294,8 +294,9 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestFullStandardOutput(t *testing.T) {
+	const small = "ratings:30x20:200:2:0.3"
 	for _, room := range []int{0, 100, 500} {
-		for _, args := range [][]string{{"als", "--iters", "2", "--rank", "2"}, {"als", "--iters", "2", "--rank", "2", "--json"}, {"info", "--json", "--matrix", "uniform:50x40:100"}} {
+		for _, args := range [][]string{{"als", "--train", small, "--iters", "9"}, {"als", "--train", small, "--iters", "9", "--json"}, {"info", "--json", "--matrix", "uniform:50x40:100"}} {
 			var stderr bytes.Buffer
 			code := run(context.Background(), args, &full{room}, &stderr)
 			if s := stderr.String(); code != exitFailed || !strings.Contains(s, "standard output") {

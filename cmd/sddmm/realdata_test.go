@@ -52,7 +52,7 @@ func TestLastFM(t *testing.T) {
 	}
 	plays := realdata.Path(t, "lastfm-hetrec2011", "user_artists.dat.gz")
 	dir := t.TempDir()
-	done := last(t, good(t, "als", "--train", plays, "--implicit", "--alpha", "0.02", "--lambda", "30", "--rank", "32", "--iters", "8", "--split", "0.2", "--json", "--out", dir).stdout)
+	done := last(t, good(t, "als", "--train", plays, "--implicit", "--alpha", "0.02", "--lambda", "30", "--rank", "16", "--iters", "5", "--split", "0.2", "--json", "--out", dir).stdout)
 	recall, ndcg := num(t, done, "recall@20"), num(t, done, "ndcg@20")
 	if recall < 2*num(t, done, "popularity_recall@20") || ndcg < 2*num(t, done, "popularity_ndcg@20") {
 		t.Errorf("%v; want twice the figures of popularity", done)
