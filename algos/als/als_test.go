@@ -13,6 +13,7 @@ import (
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
 	"sddmmkit/factors"
+	"sddmmkit/internal/conformance"
 	"sddmmkit/sparse"
 )
 
@@ -326,6 +327,38 @@ func TestBadOptions(t *testing.T) {
 		}
 		if dev.Usage() != (device.Usage{}) {
 			t.Errorf("%s: the device still holds %+v", name, dev.Usage())
+		}
+	}
+}
+
+// Whichever allocation or copy fails, Train returns that error and leaks nothing.
+func TestFailures(t *testing.T) {
+	r := randomRatings[float32](t, 12, 10, 0.4, 9)
+	opt := DefaultOptions[float32]()
+	opt.Rank, opt.Iterations, opt.Validation = 2, 1, r
+	implicit := opt
+	implicit.Implicit, implicit.Validation = true, nil
+	for _, opt := range []Options[float32]{opt, implicit} {
+		for what, fail := range map[string]func(device.Device, int) conformance.FailingDevice{
+			"allocation": conformance.Failing, "transfer": conformance.FailingTransfers,
+		} {
+			for n := 1; ; n++ {
+				dev := cpu.New(1)
+				failing := fail(dev, n)
+				_, err := Train(context.Background(), failing, r, opt)
+				if dev.Usage() != (device.Usage{}) {
+					t.Fatalf("%s %d: the device still holds %+v", what, n, dev.Usage())
+				}
+				if !failing.Failed() {
+					if err != nil || n < 8 {
+						t.Errorf("%d calls of kind %s, %v", n-1, what, err)
+					}
+					break
+				}
+				if err == nil {
+					t.Fatalf("%s %d failed without an error", what, n)
+				}
+			}
 		}
 	}
 }

@@ -36,34 +36,35 @@ func newSide[T sparse.Float](pat *pattern.Resident, x, y *dense.Resident[T], unk
 	defer func() {
 		if err != nil {
 			s.close()
+			s = nil
 		}
 	}()
 	dev := pat.Device()
 	if s.sample, err = sddmm.NewPlan[T](pat); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.mul, err = spmm.NewPlan[T](pat); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.target, err = device.FromHost(dev, target); err != nil {
-		return nil, err
+		return s, err
 	}
 	if extra != nil {
 		if s.extra, err = device.FromHost(dev, extra); err != nil {
-			return nil, err
+			return s, err
 		}
 		if s.gram, err = dense.Alloc[T](dev, unknowns, unknowns); err != nil {
-			return nil, err
+			return s, err
 		}
 	}
 	if s.values, err = device.Alloc[T](dev, pat.NNZ); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.shift, err = device.FromHost(dev, shift); err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.square, err = dense.Alloc[T](dev, y.Rows, unknowns); err != nil {
-		return nil, err
+		return s, err
 	}
 	s.cg, err = dense.NewRowCG(x.Columns(unknowns), s.shift)
 	return s, err

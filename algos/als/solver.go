@@ -30,17 +30,18 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	defer func() {
 		if err != nil {
 			s.close()
+			s = nil
 		}
 	}()
 	if s.pat, err = pattern.Upload(dev, &train.Pattern); err != nil {
-		return nil, err
+		return s, err
 	}
 	transposed, err := s.pat.Transpose()
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	if s.State, err = fit.NewState(dev, train, transposed.Host(), &s.opt.Options); err != nil {
-		return nil, err
+		return s, err
 	}
 	target, extra := s.opt.targets(train.Val, s.Mean)
 	s.cells = fit.Sum(target)
@@ -49,7 +50,7 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 		extraT = pattern.Gather(transposed, extra)
 	}
 	if s.users, err = newSide(s.pat, s.X, s.Y, s.unknowns(), target, extra, s.opt.Shifts(s.pat.Host(), opt.Implicit)); err != nil {
-		return nil, err
+		return s, err
 	}
 	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.unknowns(), targetT, extraT, s.opt.Shifts(transposed.Host(), opt.Implicit))
 	return s, err

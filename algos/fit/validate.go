@@ -34,18 +34,19 @@ func newValidator[T sparse.Float](s Solver[T], train, test *sparse.CSR[T]) (v *v
 	defer func() {
 		if err != nil {
 			v.close()
+			v = nil
 		}
 	}()
 	x, _, mean := s.Factors()
 	dev := x.Device()
 	if v.pat, err = pattern.Upload(dev, &test.Pattern); err != nil {
-		return nil, err
+		return v, err
 	}
 	if v.plan, err = sddmm.NewPlan[T](v.pat); err != nil {
-		return nil, err
+		return v, err
 	}
 	if v.target, err = device.FromHost(dev, Subtract(test.Val, mean)); err != nil {
-		return nil, err
+		return v, err
 	}
 	v.err, err = device.Alloc[T](dev, v.pat.NNZ)
 	return v, err

@@ -49,6 +49,9 @@ var table = []rule{
 	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},
 	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit", ""},
 
+	// Measuring the primitives, and others beside them: knows no driver, and no file formats but its own.
+	{"bench", "sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
 	{"internal/asm", "", "github.com/klauspost/cpuid/v2"},
@@ -67,7 +70,7 @@ const everywhere = "internal/shape"
 
 // Tests may import more: oracles, suites, data and a device to run on.
 const (
-	testsMay      = "internal/conformance internal/realdata internal/parallel backend device device/cpu dataset sparse dense"
+	testsMay      = "internal/conformance internal/errbound internal/realdata internal/parallel backend device device/cpu dataset sparse dense"
 	testsExternal = "gonum.org/v1/gonum github.com/james-bowman/sparse"
 )
 
