@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"fmt"
+
+	"sddmmkit/sddmm"
+)
+
+// Op is an operation that can be measured.
+type Op string
+
+// The operations.
+const (
+	SDDMM Op = "sddmm"  // P_ij = f(S_ij, ⟨A_i, B_j⟩) on the pattern of S
+	SpMM  Op = "spmm"   // C = S·B
+	SpMMT Op = "spmm-t" // C = Sᵀ·B
+)
+
+// Ops are the operations.
+var Ops = []Op{SDDMM, SpMM, SpMMT}
+
+// maxK keeps sizes within an int64.
+const maxK = 1 << 20
+
+// Case is what to measure on a matrix.
+type Case struct {
+	Op       Op
+	Epilogue sddmm.Epilogue // of SDDMM
+	K        int            // columns of A, B and C
+	Tiling   Tiling         // how the tile is chosen
+}
+
+func (c Case) check() error {
+	switch {
+	case c.Op != SDDMM && c.Op != SpMM && c.Op != SpMMT:
+		return fmt.Errorf("bench: operation %q; want %s, %s or %s", c.Op, SDDMM, SpMM, SpMMT)
+	case c.K < 1 || c.K > maxK:
+		return fmt.Errorf("bench: K = %d; want 1 to %d", c.K, maxK)
+	case c.Epilogue > sddmm.Quotient:
+		return fmt.Errorf("bench: %v is no epilogue; want %v, %v, %v or %v", c.Epilogue, sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient)
+	case c.Op != SDDMM && c.Epilogue != sddmm.Dot:
+		return fmt.Errorf("bench: %s has no epilogue, and %v was given", c.Op, c.Epilogue)
+	case c.Op != SDDMM && c.Tiling.Tile.Depth != 0:
+		return fmt.Errorf("bench: tile %v of %s: K is cut for %s only; want 0 for Tk", c.Tiling.Tile, c.Op, SDDMM)
+	}
+	switch t := c.Tiling; t.By {
+	case "", TileByModel, TileNone, TileBySearch:
+	case TileGiven:
+		if t.Tile.Columns < 0 || t.Tile.Depth < 0 || t.Tile.Depth%minDepth != 0 {
+			return fmt.Errorf("bench: tile %v; want columns ≥ 0 and a depth that is a multiple of %d", t.Tile, minDepth)
+		}
+	default:
+		return fmt.Errorf("bench: tiles by %q; want %s, %s, %s or %s", t.By, TileByModel, TileNone, TileGiven, TileBySearch)
+	}
+	return nil
+}
+
+// epilogue is the epilogue's name, empty where there is none.
+func (c Case) epilogue() string {
+	if c.Op != SDDMM {
+		return ""
+	}
+	return c.Epilogue.String()
+}

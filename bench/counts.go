@@ -1,0 +1,40 @@
+package bench
+
+import "sddmmkit/sddmm"
+
+// Counts is what a case has to do, by the formulas of the package documentation.
+type Counts struct {
+	Flops      int64 `json:"flops"`
+	Bytes      int64 `json:"bytes"`            // with a row of B per non-zero
+	Compulsory int64 `json:"compulsory_bytes"` // with each used row of B once
+}
+
+// traffic is the bytes of a case by kind.
+type traffic struct {
+	row      int64      // bytes of a row of B
+	gathered popularity // of the rows of B
+	streamed int64      // bytes of everything else
+}
+
+// count returns what c does on m, with elements of size bytes.
+func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
+	nnz, k := m.S.NNZ(), int64(c.K)
+	t := traffic{row: k * size, gathered: m.cols}
+	values := size // of each non-zero
+	dense := int64(m.S.Rows)
+	switch c.Op {
+	case SDDMM:
+		dense = m.rows.active() // rows of A without non-zeros are not read
+		if c.Epilogue != sddmm.Dot {
+			values *= 2
+		}
+	case SpMMT:
+		t.gathered, dense = m.rows, int64(m.S.Cols)
+	}
+	pointers := int64(m.S.Rows) + 1
+	if c.Op == SpMMT {
+		pointers = int64(m.S.Cols) + 1
+	}
+	t.streamed = dense*t.row + nnz*(4+values) + 8*pointers
+	return Counts{Flops: 2 * nnz * k, Bytes: nnz*t.row + t.streamed, Compulsory: t.gathered.active()*t.row + t.streamed}, t
+}

@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"sddmmkit/device"
+	"sddmmkit/sddmm"
+)
+
+// Options say how cases are measured. The zero value has defaults.
+type Options struct {
+	Sampling
+	Seed     uint64   // of the dense operands
+	Roofline Roofline // of the device, for this element type; the zero value leaves the share out
+}
+
+// typeName is the name of an element type.
+func typeName[T sddmm.Float]() string { return fmt.Sprintf("%T", T(0)) }
+
+// Run measures a case on a device. It checks the result against the formula first, on a sample of rows
+// where the matrix is large, and reports a *WrongError and no time when it is off by more than
+// the derived bound, or when the last call gave another result than the first.
+func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c Case, opt Options) (*Record, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if opt.Sampling, err = opt.Sampling.withDefaults(); err != nil {
+		return nil, err
+	}
+	if err := fits(dev.Props(), m, c); err != nil {
+		return nil, err
+	}
+	runtime.GC() // the operands of the case before are garbage now
+	p, err := newProblem(m, c, opt.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Tiling.By == TileBySearch {
+		return search(ctx, dev, p, opt)
+	}
+	return runOne(ctx, dev, p, c.Tiling, opt)
+}
+
+// runOne measures a problem with one tile.
+func runOne[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T], tiling Tiling, opt Options) (*Record, error) {
+	op, err := ours(dev, p, tiling)
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s with K = %d: %w", p.c.Op, p.m.Name, p.c.K, err)
+	}
+	rec := newRecord(p, opt.Seed)
+	rec.Implementation, rec.Device = Own, dev.Name()
+	props := dev.Props()
+	rec.Props = &props
+	if h, ok := dev.(device.Host); ok {
+		rec.Threads = h.Threads()
+	}
+	err = measure(ctx, newTimer(dev), opt.Sampling, p, op, rec)
+	if err = errors.Join(err, op.close()); err != nil {
+		return nil, err
+	}
+	rec.Tile, rec.TileBy = op.tile.String(), cmp.Or(tiling.By, TileByModel)
+	_, t := count(p.m, p.c, int64(unsafe.Sizeof(T(0))))
+	rec.bound(opt.Roofline, t)
+	return rec, nil
+}
+
+// newRecord returns a record that says what is computed.
+func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
+	m, c := p.m, p.c
+	counts, _ := count(m, c, int64(unsafe.Sizeof(T(0))))
+	return &Record{Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
+		DataHash: m.Hash, Seed: seed, K: c.K, Type: typeName[T](), Counts: counts}
+}
+
+// measure checks an operation, times it, and checks that it still gives the same.
+func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *Record) error {
+	if err := op.poison(); err != nil {
+		return err
+	}
+	if err := op.call(ctx); err != nil {
+		return err
+	}
+	got, err := op.result()
+	if err != nil {
+		return err
+	}
+	if rec.Accuracy, err = p.check(got); err != nil {
+		return err
+	}
+	t, err := s.take(ctx, clock, func() error { return op.call(ctx) })
+	if err != nil {
+		return err
+	}
+	if got, err = op.result(); err != nil {
+		return err
+	}
+	after, err := p.check(got)
+	if err != nil {
+		return err
+	}
+	if after != rec.Accuracy {
+		return fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, rec.Sum)
+	}
+	rec.fill(t, clock.name())
+	return nil
+}
+
+// bound adds what the roofline says.
+func (r *Record) bound(roof Roofline, t traffic) {
+	if c := roof.of(r.Counts, t); c.seconds > 0 {
+		r.RooflineSeconds, r.RooflineLimit = &c.seconds, c.limit
+		r.summarize()
+	}
+}
+
+// fits reports a case whose operands do not fit the memory of a device.
+func fits[T sddmm.Float](props device.Props, m *Matrix[T], c Case) error {
+	size := int64(unsafe.Sizeof(T(0)))
+	rows, cols, k, nnz := int64(m.S.Rows), int64(m.S.Cols), int64(c.K), m.S.NNZ()
+	need := (rows+cols)*k*size + nnz*(4+2*size) + 8*rows
+	if c.Op == SpMMT {
+		need += nnz*(4+8) + 8*cols // a second index
+	}
+	if props.MemoryBytes > 0 && need > props.MemoryBytes {
+		return fmt.Errorf("%s of %s with K = %d in %s needs %.3g GB, and %s has %.3g GB; take a smaller K or matrix",
+			c.Op, m.Name, c.K, typeName[T](), float64(need)/1e9, props.Name, float64(props.MemoryBytes)/1e9)
+	}
+	return nil
+}
