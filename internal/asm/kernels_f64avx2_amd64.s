@@ -50,7 +50,7 @@ next:
 	IMULQ   BX, DX
 	ADDQ    SI, DX
 	XORQ    BX, BX
-	MOVQ    $+512, SI
+	MOVQ    $+64, SI
 	CMPQ    CX, SI
 	CMOVQLT CX, SI
 
@@ -362,7 +362,7 @@ four:
 	IMULQ   BX, DX
 	ADDQ    SI, DX
 	XORQ    BX, BX
-	MOVQ    $+512, SI
+	MOVQ    $+64, SI
 	CMPQ    CX, SI
 	CMOVQLT CX, SI
 

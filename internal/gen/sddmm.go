@@ -13,7 +13,7 @@ import (
 const sliceElems = 128
 
 // prefetchBytes bounds what is prefetched of one row of B; the hardware follows from there.
-const prefetchBytes = 512
+const prefetchBytes = 64
 
 // Bits of the argument op; package asm has the same names.
 const (
@@ -23,9 +23,8 @@ const (
 	opBeta     = 16 // add beta·p
 )
 
-// sddmm generates the dot products of one row of A with n rows of B, eight or four at a time: a chunk of
-// the row of A is loaded once and multiplied with the same chunk of each row of B, with one accumulator
-// per row. Lanes are added up for all rows at the same time.
+// sddmm generates the dot products of one row of A with n rows of B, eight or four at a time, with one
+// accumulator per row of B. Lanes are added up for all rows at the same time.
 func (k *kernels) sddmm() {
 	t := k.goType()
 	k.Function("sddmm" + k.suffix())
@@ -48,8 +47,18 @@ func (k *kernels) sddmm() {
 	k.Load(k.Param("n"), left)
 	k.SUBQ(j, left)
 	k.JLE(operand.LabelRef("done"))
-	k.CMPQ(left, operand.I32(4))
-	k.JLE(operand.LabelRef("four"))
+	if k.isa == avx2 {
+		k.CMPQ(left, operand.I32(4))
+		k.JLE(operand.LabelRef("four"))
+	} else {
+		// Groups of eight are full, and prefetch without looking at the end of cols.
+		k.CMPQ(left, operand.I32(8))
+		k.JL(operand.LabelRef("four"))
+		k.Load(k.Param("ahead"), left)
+		k.SUBQ(j, left)
+		k.CMPQ(left, operand.I32(8+rowsAhead))
+		k.JL(operand.LabelRef("four"))
+	}
 	k.dots(8, j, bytes)
 	k.JMP(operand.LabelRef("next"))
 	k.Label("four")
@@ -65,7 +74,9 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 	name := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 
-	k.prefetchRows(name, rows, j, bytes)
+	if k.isa == avx2 {
+		k.prefetchRows(name, rows, j, bytes)
+	}
 
 	// The running sums start at zero or at the partial sums of earlier slices of K.
 	sums := make([]reg.VecVirtual, max(rows/k.lanes(), 1))
@@ -80,6 +91,20 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 	})
 	k.Label(name("fresh"))
 
+	if k.isa == avx512 {
+		k.slicesByRow(name, rows, j, bytes, sums)
+	} else {
+		k.slicesByChunk(name, rows, j, bytes, sums)
+	}
+	k.epilogue(name, sums, rows, j)
+	k.ADDQ(operand.I32(rows), j)
+}
+
+// slicesByChunk adds to sums the products of one group, a chunk of all rows at a time: a chunk of the row of
+// A is loaded once and multiplied with the same chunk of each row of B, with one accumulator per row. It
+// needs few registers.
+func (k *kernels) slicesByChunk(name func(string) string, rows int, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
+	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 	ptr := k.rowPointers(name, rows, j)
 	a, off := k.GP64(), k.GP64()
 	k.Load(k.Param("a"), a)
@@ -133,9 +158,6 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 	}
 	k.CMPQ(off, bytes)
 	k.JL(ref("slice"))
-
-	k.epilogue(name, sums, rows, j)
-	k.ADDQ(operand.I32(rows), j)
 }
 
 // rowPointers returns the addresses of the rows of B of a group. Where fewer than rows are left, the

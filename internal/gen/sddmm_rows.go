@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rowsAhead is the number of rows of B between the prefetch of a row and its use.
+const rowsAhead = 8
+
+// slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
+// registers, and each row of B is read from its first byte to its last, which the hardware's
+// prefetchers follow. The additions of one row depend on each other; those of different rows overlap.
+func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
+	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
+	chunks := sliceElems / k.lanes()
+	off := k.GP64()
+	k.XORQ(off, off)
+
+	k.Label(name("slice"))
+	left := k.GP64()
+	k.MOVQ(bytes, left)
+	k.SUBQ(off, left)
+	k.CMPQ(left, operand.I32(chunks*k.width()))
+	k.JL(ref("tail"))
+	k.slice(rows, j, off, chunks, mask{}, sums)
+	k.ADDQ(operand.I32(chunks*k.width()), off)
+	k.CMPQ(off, bytes)
+	k.JL(ref("slice"))
+	k.JMP(ref("summed"))
+
+	k.Label(name("tail"))
+	n := k.GP64()
+	k.LEAQ(operand.Mem{Base: left, Disp: -1}, n)
+	k.ANDQ(operand.I32(k.width()-1), n)
+	k.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), n)
+	k.INCQ(n)
+	m := k.firstLanes(n)
+	for c := 1; c <= chunks; c++ {
+		next := fmt.Sprintf("more%d_", c)
+		if c < chunks {
+			k.CMPQ(left, operand.I32(c*k.width()))
+			k.JG(ref(next))
+		}
+		k.slice(rows, j, off, c, m, sums)
+		if c < chunks {
+			k.JMP(ref("summed"))
+			k.Label(name(next))
+		}
+	}
+	k.Label(name("summed"))
+}
+
+// slice adds to sums the products of one slice of the given number of chunks at byte off of each row.
+// Without a mask all chunks are whole, else the last has the lanes of the mask.
+func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, sums []reg.VecVirtual) {
+	a := k.GP64()
+	k.Load(k.Param("a"), a)
+	av := make([]reg.VecVirtual, chunks)
+	for c := range av {
+		av[c] = k.reg()
+		mem := operand.Mem{Base: a, Index: off, Scale: 1, Disp: c * k.width()}
+		if c == chunks-1 && m.k != nil {
+			k.loadMasked(mem, m, av[c])
+		} else {
+			k.load(mem, av[c])
+		}
+	}
+	cols, b, stride := k.GP64(), k.GP64(), k.GP64()
+	k.Load(k.Param("cols"), cols)
+	k.LEAQ(operand.Mem{Base: cols, Index: j, Scale: 4}, cols)
+	k.Load(k.Param("b"), b)
+	k.ADDQ(off, b)
+	k.Load(k.Param("stride"), stride)
+	full := rows == 8 // see sddmm
+	last, ahead := k.GP64(), k.GP64()
+	if !full {
+		k.Load(k.Param("n"), last)
+		k.SUBQ(j, last)
+		k.DECQ(last)
+		k.Load(k.Param("ahead"), ahead)
+		k.SUBQ(j, ahead)
+		k.DECQ(ahead)
+	}
+	// row returns the address of row r of the group, or of the last before the limit.
+	row := func(r int, limit reg.GPVirtual) reg.GPVirtual {
+		p := k.GP64()
+		if full || r == 0 {
+			k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * r}, p)
+		} else {
+			k.MOVQ(operand.I32(r), p)
+			k.CMPQ(p, limit)
+			k.CMOVQGT(limit, p)
+			k.MOVLQSX(operand.Mem{Base: cols, Index: p, Scale: 4}, p)
+		}
+		k.IMULQ(stride, p)
+		k.ADDQ(b, p)
+		return p
+	}
+	acc := make([]reg.VecVirtual, rows)
+	for r := range acc {
+		later := row(r+rowsAhead, ahead)
+		p := row(r, last)
+		acc[r] = k.reg()
+		for c := range av {
+			mem := operand.Mem{Base: p, Disp: c * k.width()}
+			k.PREFETCHT0(operand.Mem{Base: later, Disp: c * k.width()})
+			switch masked := c == chunks-1 && m.k != nil; {
+			case c == 0 && masked:
+				t := k.reg()
+				k.loadMasked(mem, m, t)
+				k.mul(t, av[0], acc[r])
+			case c == 0:
+				k.mul(mem, av[0], acc[r])
+			case masked:
+				k.fmaMasked(mem, av[c], m, acc[r])
+			default:
+				k.fma(mem, av[c], acc[r])
+			}
+		}
+	}
+	for i, s := range k.sums(acc) {
+		k.add(s, sums[i], sums[i])
+	}
+
+}
