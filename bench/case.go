@@ -30,7 +30,8 @@ type Case struct {
 	Tiling   Tiling         // how the tile is chosen
 }
 
-func (c Case) check() error {
+// Check says what is wrong with a case.
+func (c Case) Check() error {
 	switch {
 	case c.Op != SDDMM && c.Op != SpMM && c.Op != SpMMT:
 		return fmt.Errorf("bench: operation %q; want %s, %s or %s", c.Op, SDDMM, SpMM, SpMMT)

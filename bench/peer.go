@@ -36,7 +36,7 @@ func (e *SkipError) Error() string { return fmt.Sprintf("%s was left out: %s", e
 // clock. memory is the bytes of the machine's memory, 0 when unknown; a peer that would need more than
 // half of it is a *SkipError. While gonum runs, GOMAXPROCS is threads.
 func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Matrix[float64], c Case, opt Options) (*Record, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	var err error

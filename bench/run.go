@@ -26,7 +26,7 @@ func typeName[T sddmm.Float]() string { return fmt.Sprintf("%T", T(0)) }
 // where the matrix is large, and reports a *WrongError and no time when it is off by more than
 // the derived bound, or when the last call gave another result than the first.
 func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c Case, opt Options) (*Record, error) {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	var err error

@@ -120,7 +120,8 @@ Exit status: 0 good, 1 bad input or a failed run, 2 bad usage, 130 interrupted.`
   sddmm recommend --model model --user 196 --titles movies.csv
   sddmm similar --model model --item 50 --titles movies.csv
   sddmm info --matrix ratings.csv
-  sddmm convert ratings.csv ratings.parquet`,
+  sddmm convert ratings.csv ratings.parquet
+  sddmm bench --op sddmm --matrix rmat:17:4.4M --k 32,128`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -140,7 +141,7 @@ Exit status: 0 good, 1 bad input or a failed run, 2 bad usage, 130 interrupted.`
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usagef("%s", parsing.ReplaceAllString(err.Error(), ""))
 	})
-	root.AddCommand(a.alsCommand(), a.recommendCommand(), a.similarCommand(), a.convertCommand(), a.infoCommand())
+	root.AddCommand(a.alsCommand(), a.recommendCommand(), a.similarCommand(), a.convertCommand(), a.infoCommand(), a.benchCommand())
 	return root
 }
 

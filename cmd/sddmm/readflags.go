@@ -20,11 +20,16 @@ type readFlags struct {
 }
 
 func (f *readFlags) register(flags *pflag.FlagSet) {
+	f.registerFile(flags)
+	f.registerThreads(flags)
+}
+
+// registerFile registers what a file is, and not how many threads read it.
+func (f *readFlags) registerFile(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", "auto", "format of the file: auto, or one of "+strings.Join(formatNames(), ", "))
 	flags.StringVar(&f.columns, "columns", "", `columns of ratings by name or position from 0: user=NAME,item=NAME,rating=NAME,time=NAME; "-" for none`)
 	flags.StringVar(&f.header, "header", "auto", "whether the first line of ratings names the columns: auto, yes or no")
 	flags.BoolVar(&f.symmetric, "symmetric", false, "store each edge of an edge list in both directions")
-	f.registerThreads(flags)
 }
 
 func (f *readFlags) registerThreads(flags *pflag.FlagSet) {

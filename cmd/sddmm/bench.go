@@ -1,0 +1,455 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sddmmkit/backend"
+	"sddmmkit/bench"
+	"sddmmkit/device"
+	"sddmmkit/sddmm"
+	"sddmmkit/sparse"
+)
+
+// benchFlags are the flags of "sddmm bench".
+type benchFlags struct {
+	readFlags
+	suite    string
+	matrices []string
+	ops      []string
+	epilogue string
+	k        []int
+	device   string
+	threads  []int
+	types    []string
+	tile     string
+	samples  int
+	seconds  float64
+	warmups  int
+	seed     uint64
+	peers    bool
+	roofline bool
+	out      string
+	export   string
+}
+
+func (a *app) benchCommand() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench [flags]",
+		Short: "Measure SDDMM and SpMM, and compare measurements",
+		Long: `bench measures SDDMM and SpMM on every combination of matrix, type, threads, operation and K. Each result
+is first checked against the formula: one that is off by more than the derived bound ends the run.
+
+Flops are 2·nnz·K. GB/s counts a row of B per non-zero, wherever it comes from, and every other array
+once. The ceiling is what this machine was measured to do at the start of the run: flops in the L1
+cache, and gathers from each level of memory; the share is the ceiling's time over the
+measured one. "go doc sddmmkit/bench" has the formulas.
+
+With --json each case is a line {"event":"result","op":…,"matrix":…,"k":…,"device":…,"threads":…,"gflops":…,
+"gb_per_s":…,"seconds_median":…,"samples":…,"error":…,"roofline_share":…,"tile":…,"predicted_seconds":…}.
+
+Suites: ` + suiteHelp(),
+		Example: `  sddmm bench
+  sddmm bench --op sddmm --matrix rmat:17:4.4M --k 32,128 --threads 1,2
+  sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers
+  sddmm bench --suite cpu --out before.jsonl
+  sddmm bench --matrix uniform:131072x131072:5M --k 128 --tile exhaustive
+  sddmm bench compare before.jsonl after.jsonl
+  sddmm bench ceilings`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := f.plan(cmd.Flags().Changed)
+			if err != nil {
+				return err
+			}
+			if f.export != "" {
+				return exportMatrix(cmd.Context(), a, p)
+			}
+			return runBench(cmd.Context(), a, p)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.suite, "suite", "", "a named list of cases: "+strings.Join(suiteNames(), ", ")+"; --op, --matrix (added), --k, --type and --tile change it")
+	flags.StringSliceVar(&f.matrices, "matrix", nil, "files and specs (default "+defaultBenchMatrix+")")
+	flags.StringSliceVar(&f.ops, "op", []string{"sddmm", "spmm"}, "operations: sddmm, spmm, spmm-t")
+	flags.StringVar(&f.epilogue, "epilogue", "scale", "of sddmm: dot, scale, residual or quotient")
+	flags.IntSliceVar(&f.k, "k", []int{32, 128}, "columns of the dense matrices")
+	flags.StringVar(&f.device, "device", "cpu", "what to measure: auto, cpu, cuda:N, opencl:N")
+	flags.IntSliceVar(&f.threads, "threads", []int{0}, "CPU threads, 0 for all")
+	flags.StringSliceVar(&f.types, "type", []string{"float32"}, "float32, float64")
+	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128, 0 for all")
+	flags.IntVar(&f.samples, "samples", 10, "samples of a case at least")
+	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
+	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
+	flags.BoolVar(&f.peers, "peers", false, "measure james-bowman/sparse and gonum too, in float64, where they can and fit")
+	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine first")
+	flags.StringVar(&f.out, "out", "", "save the records to a file, for \"bench compare\"")
+	flags.StringVar(&f.export, "export", "", "write the matrix for programs in other languages (see docs/bench.md), and measure nothing")
+	f.readFlags.registerFile(flags)
+	cmd.AddCommand(a.benchCompareCommand(), a.benchCeilingsCommand())
+	return cmd
+}
+
+// defaultBenchMatrix makes "sddmm bench" work on a bare machine.
+const defaultBenchMatrix = "uniform:8192x8192:2M"
+
+func suiteNames() []string {
+	var names []string
+	for _, s := range bench.Suites() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func suiteHelp() string {
+	var b strings.Builder
+	for _, s := range bench.Suites() {
+		fmt.Fprintf(&b, "\n  %-7s %s:\n          %s", s.Name, s.About, strings.Join(s.Matrices, ", "))
+	}
+	return b.String()
+}
+
+// benchPlan is what the flags ask for.
+type benchPlan struct {
+	flags   *benchFlags
+	suite   bench.Suite
+	cases   []bench.Case
+	threads []int
+	opt     bench.Options
+}
+
+// plan checks the flags.
+func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
+	if _, err := f.readFlags.options(); err != nil {
+		return nil, err
+	}
+	p := &benchPlan{flags: f, threads: f.threads}
+	if f.suite != "" {
+		s, err := bench.SuiteByName(f.suite)
+		if err != nil {
+			return nil, usagef("--suite: %v", err)
+		}
+		p.suite = s
+	}
+	given := func(flag string) bool { return f.suite == "" || changed(flag) }
+	p.suite.Matrices = append(slices.Clone(p.suite.Matrices), f.matrices...)
+	if changed("matrix") && len(f.matrices) == 0 {
+		return nil, usagef("--matrix is empty; want files and specs")
+	}
+	if len(p.suite.Matrices) == 0 {
+		p.suite.Matrices = []string{defaultBenchMatrix}
+	}
+	for _, m := range p.suite.Matrices {
+		if m == "" {
+			return nil, usagef("--matrix is empty; want files and specs")
+		}
+		if err := checkSource("--matrix", m); err != nil {
+			return nil, err
+		}
+	}
+	if given("op") {
+		p.suite.Ops = nil
+		for _, op := range f.ops {
+			if !slices.Contains(bench.Ops, bench.Op(op)) {
+				return nil, usagef("--op %q; want sddmm, spmm or spmm-t", op)
+			}
+			p.suite.Ops = append(p.suite.Ops, bench.Op(op))
+		}
+	}
+	if given("k") {
+		p.suite.K = f.k
+	}
+	if given("type") {
+		p.suite.Types = f.types
+	}
+	for _, t := range p.suite.Types {
+		if t != "float32" && t != "float64" {
+			return nil, usagef("--type %q; want float32 or float64", t)
+		}
+	}
+	if given("tile") {
+		tiling, err := bench.ParseTiling(f.tile)
+		if err != nil {
+			return nil, usagef("--%v", err)
+		}
+		p.suite.Tiling = tiling
+	}
+	epilogue, err := parseEpilogue(f.epilogue)
+	if err != nil {
+		return nil, err
+	}
+	p.cases = p.suite.Cases()
+	for i := range p.cases {
+		if p.cases[i].Op == bench.SDDMM {
+			p.cases[i].Epilogue = epilogue
+		}
+		if err := p.cases[i].Check(); err != nil {
+			return nil, usagef("%v", err)
+		}
+	}
+	for _, n := range f.threads {
+		if n < 0 {
+			return nil, usagef("--threads %d; want 0 (all) or more", n)
+		}
+	}
+	if !deviceName.MatchString(f.device) {
+		return nil, usagef("--device %q; want auto, cpu, cuda:N or opencl:N", f.device)
+	}
+	p.opt = bench.Options{Seed: f.seed, Sampling: bench.Sampling{Warmups: f.warmups, Samples: f.samples, Seconds: f.seconds}}
+	switch {
+	case f.samples < 1 || f.warmups < 1:
+		return nil, usagef("--samples %d, --warmups %d; want at least 1 of each", f.samples, f.warmups)
+	case !(f.seconds > 0 && f.seconds <= 3600):
+		return nil, usagef("--seconds %v; want more than 0 and at most 3600", f.seconds)
+	case len(p.cases) == 0 || len(f.threads) == 0 || len(p.suite.Types) == 0:
+		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
+	case changed("out") && f.out == "", changed("export") && f.export == "":
+		return nil, usagef("--out and --export want the name of a file")
+	case f.export != "" && len(p.suite.Matrices) != 1:
+		return nil, usagef("--export writes one matrix, and there are %d; name one with --matrix", len(p.suite.Matrices))
+	}
+	return p, nil
+}
+
+func parseEpilogue(text string) (sddmm.Epilogue, error) {
+	for _, e := range []sddmm.Epilogue{sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient} {
+		if e.String() == text {
+			return e, nil
+		}
+	}
+	return 0, usagef("--epilogue %q; want dot, scale, residual or quotient", text)
+}
+
+// benchRun is a run of "sddmm bench".
+type benchRun struct {
+	*benchPlan
+	a         *app
+	bar       *progress
+	table     *benchTable
+	records   []bench.Record
+	rooflines map[string]bench.Roofline // by type and threads
+}
+
+func runBench(ctx context.Context, a *app, p *benchPlan) error {
+	if p.flags.out != "" {
+		// A folder that is not there is an error before the work and not after it.
+		if _, err := os.Stat(filepath.Dir(p.flags.out)); err != nil {
+			return err
+		}
+	}
+	r := &benchRun{benchPlan: p, a: a, bar: newProgress(a.err, false), table: &benchTable{a: a}, rooflines: map[string]bench.Roofline{}}
+	defer r.bar.clear()
+	err := r.all(ctx)
+	r.bar.clear()
+	if p.flags.out != "" && len(r.records) > 0 {
+		// What was measured before a failure is as good as ever.
+		if err := errors.Join(err, bench.Write(p.flags.out, r.records)); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.table.end()
+	if p.suite.Name == "sweep" {
+		printCliffs(a, bench.Cliffs(r.records))
+	}
+	return nil
+}
+
+// all measures matrix after matrix.
+func (r *benchRun) all(ctx context.Context) error {
+	for _, source := range r.suite.Matrices {
+		for _, typ := range r.suite.Types {
+			measure := measureMatrix[float32]
+			if typ == "float64" {
+				measure = measureMatrix[float64]
+			}
+			if err := measure(ctx, r, source); err != nil {
+				return err
+			}
+		}
+		if r.flags.peers {
+			if err := measurePeers(ctx, r, source); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// loadBenchMatrix reads or makes a matrix. Cells given more than once are added up.
+func loadBenchMatrix[T sparse.Float](ctx context.Context, f *benchFlags, source string) (*bench.Matrix[T], error) {
+	opt, err := f.readFlags.options()
+	if err != nil {
+		return nil, err
+	}
+	set, err := readSource[T](ctx, source, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := describable(set.COO.Rows, set.COO.Cols); err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	s, err := sparse.FromCOO(set.COO, sparse.BuildOptions{Duplicates: sparse.SumDuplicates})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	return bench.NewMatrix(source, s)
+}
+
+// measureMatrix measures all cases on one matrix with one element type.
+func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source string) error {
+	r.bar.busy("reading " + source)
+	m, err := loadBenchMatrix[T](ctx, r.flags, source)
+	if err != nil {
+		return err
+	}
+	for _, threads := range r.threads {
+		dev, err := backend.Open(r.flags.device, backend.Options{Threads: threads})
+		if err != nil {
+			return err
+		}
+		err = measureOn(ctx, r, dev, m)
+		if err = errors.Join(err, dev.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureOn measures all cases on one device.
+func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[T]) error {
+	opt := r.opt
+	var err error
+	if opt.Roofline, err = rooflineOf[T](ctx, r, dev); err != nil {
+		return err
+	}
+	for _, c := range r.cases {
+		r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
+		rec, err := bench.Run(ctx, dev, m, c, opt)
+		if err != nil {
+			return err
+		}
+		r.add(rec)
+	}
+	return nil
+}
+
+// rooflineOf measures the ceilings of a device once.
+func rooflineOf[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device) (bench.Roofline, error) {
+	host, ok := dev.(device.Host)
+	if !ok || !r.flags.roofline {
+		return bench.Roofline{}, nil
+	}
+	key := fmt.Sprintf("%T on %s", T(0), threadCount(host.Threads()))
+	if roof, ok := r.rooflines[key]; ok {
+		return roof, nil
+	}
+	r.bar.busy("measuring the ceilings of " + key)
+	roof, err := bench.MeasureRoofline[T](ctx, host)
+	if err != nil {
+		return roof, err
+	}
+	r.rooflines[key] = roof
+	r.bar.clear()
+	r.table.ceilings(key, roof)
+	return roof, nil
+}
+
+// add reports a record and keeps it.
+func (r *benchRun) add(rec *bench.Record) {
+	r.bar.clear()
+	r.records = append(r.records, *rec)
+	if r.a.json {
+		r.a.emit(rec)
+		return
+	}
+	r.table.row(rec)
+}
+
+// measurePeers measures the peers on one matrix, each case once for every number of threads.
+func measurePeers(ctx context.Context, r *benchRun, source string) error {
+	r.bar.busy("reading " + source)
+	m, err := loadBenchMatrix[float64](ctx, r.flags, source)
+	if err != nil {
+		return err
+	}
+	for _, threads := range r.threads {
+		dev, err := backend.Open("cpu", backend.Options{Threads: threads})
+		if err != nil {
+			return err
+		}
+		err = measurePeersOn(ctx, r, dev, m, threads == r.threads[0])
+		if err = errors.Join(err, dev.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measurePeersOn(ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[float64], first bool) error {
+	opt := r.opt
+	var err error
+	if opt.Roofline, err = rooflineOf[float64](ctx, r, dev); err != nil {
+		return err
+	}
+	props := dev.Props()
+	for _, c := range r.cases {
+		for _, peer := range bench.Peers(c.Op) {
+			if peer == bench.Bowman && !first {
+				continue // it has one thread
+			}
+			r.bar.busy(fmt.Sprintf("%s: %s of %s, K = %d", peer, c.Op, m.Name, c.K))
+			rec, err := bench.RunPeer(ctx, peer, props.Threads, props.MemoryBytes, m, c, opt)
+			var skipped *bench.SkipError
+			if errors.As(err, &skipped) {
+				r.bar.clear()
+				r.a.notef("%s of %s with K = %d: %v", c.Op, m.Name, c.K, skipped)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			rec.Props = &props
+			r.add(rec)
+		}
+	}
+	return nil
+}
+
+// exportedEvent is the JSON event of an export.
+type exportedEvent struct {
+	Event    string `json:"event"` // "exported"
+	Matrix   string `json:"matrix"`
+	DataHash string `json:"data_hash"`
+	To       string `json:"to"`
+	Bytes    int64  `json:"bytes"`
+}
+
+func exportMatrix(ctx context.Context, a *app, p *benchPlan) error {
+	m, err := loadBenchMatrix[float32](ctx, p.flags, p.suite.Matrices[0])
+	if err != nil {
+		return err
+	}
+	if err := bench.Export(p.flags.export, m, p.flags.seed); err != nil {
+		return err
+	}
+	e := exportedEvent{Event: "exported", Matrix: m.Name, DataHash: m.Hash, To: p.flags.export, Bytes: fileSize(p.flags.export)}
+	if a.json {
+		a.emit(e)
+		return nil
+	}
+	a.printf("wrote %s to %s: %s\n", printable(e.Matrix), printable(e.To), byteSize(e.Bytes))
+	return nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"sddmmkit/bench"
+)
+
+// benchTable writes records for people, a row each as they come.
+type benchTable struct {
+	a     *app
+	begun bool
+}
+
+// benchColumns are the columns: name, width (negative: to the left) and contents.
+var benchColumns = []struct {
+	name  string
+	width int
+	cell  func(r *bench.Record) string
+}{
+	{"operation", -10, func(r *bench.Record) string { return operationName(r) }},
+	{"matrix", -26, func(r *bench.Record) string { return shorten(printable(r.Matrix), 26) }},
+	{"K", 5, func(r *bench.Record) string { return fmt.Sprint(r.K) }},
+	{"type", -7, func(r *bench.Record) string { return r.Type }},
+	{"thr", 3, func(r *bench.Record) string { return fmt.Sprint(r.Threads) }},
+	{"tile", -12, func(r *bench.Record) string { return r.Tile }},
+	{"time", 9, func(r *bench.Record) string { return duration(r.Median) }},
+	{"±", 5, func(r *bench.Record) string { return fmt.Sprintf("%.1f%%", 50*(r.High-r.Low)/r.Median) }},
+	{"GFLOP/s", 8, func(r *bench.Record) string { return significant(r.GFLOPS) }},
+	{"GB/s", 7, func(r *bench.Record) string { return significant(r.GBPerSecond) }},
+	{"share", 6, func(r *bench.Record) string { return percent(r.RooflineShare) }},
+	{"of", -6, func(r *bench.Record) string { return r.RooflineLimit }},
+	{"predicted", 9, func(r *bench.Record) string {
+		if r.PredictedSeconds == nil {
+			return "–"
+		}
+		return duration(*r.PredictedSeconds)
+	}},
+	{"error", 8, func(r *bench.Record) string { return fmt.Sprintf("%.1e", r.Error) }},
+	{"by", -1, func(r *bench.Record) string { return r.Implementation }},
+}
+
+// row writes a record.
+func (t *benchTable) row(r *bench.Record) {
+	if !t.begun {
+		t.begun = true
+		t.line(func(c int) string { return benchColumns[c].name })
+	}
+	t.line(func(c int) string { return benchColumns[c].cell(r) })
+	if s := r.Search; s != nil {
+		t.a.printf("%11s%d tiles tried; the model's, %s, takes %s: %.1f%% more than the best\n", "", s.Tried, s.ModelTile, duration(s.ModelSeconds), 100*s.Loss)
+	}
+}
+
+func (t *benchTable) line(cell func(c int) string) {
+	var b strings.Builder
+	for c, col := range benchColumns {
+		text := cell(c)
+		pad := strings.Repeat(" ", max(max(col.width, -col.width)-utf8.RuneCountInString(text), 0))
+		if col.width < 0 {
+			text += pad
+		} else {
+			text = pad + text
+		}
+		b.WriteString(text)
+		b.WriteString("  ")
+	}
+	t.a.printf("%s\n", strings.TrimRight(b.String(), " "))
+}
+
+// ceilings says what a machine was measured to do.
+func (t *benchTable) ceilings(what string, r bench.Roofline) {
+	t.a.printf("ceilings of %s: %s GFLOP/s", what, significant(r.Flops/1e9))
+	for _, l := range r.Levels {
+		if l.Gather > 0 {
+			t.a.printf("; %s %s GB/s", l.Name, significant(l.Gather/1e9))
+		}
+	}
+	t.a.printf("\n")
+	t.begun = false // what follows gets a heading again
+}
+
+// end explains the columns.
+func (t *benchTable) end() {
+	t.a.printf("\n± half of the 95%% interval of the median · GB/s a row of B per non-zero · share of the time that the ceilings allow\n" +
+		"without tiles, and what limits it · error relative to the sum of absolute terms, within its bound\n")
+}
+
+// threadCount writes a number of threads.
+func threadCount(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
+}
+
+// operationName names what was computed.
+func operationName(r *bench.Record) string {
+	if r.Epilogue == "" || r.Epilogue == "scale" {
+		return string(r.Op)
+	}
+	return fmt.Sprintf("%s %.4s", r.Op, r.Epilogue)
+}
+
+// shorten cuts the middle out of a long text.
+func shorten(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	half := (n - 1) / 2
+	return string(r[:n-1-half]) + "…" + string(r[len(r)-half:])
+}
+
+// significant writes a number with three significant digits.
+func significant(x float64) string {
+	switch {
+	case x >= 100:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// duration writes seconds for people.
+func duration(s float64) string {
+	switch {
+	case s >= 1:
+		return significant(s) + " s"
+	case s >= 1e-3:
+		return significant(s*1e3) + " ms"
+	}
+	return significant(s*1e6) + " µs"
+}
+
+// percent writes a share, a dash when there is none.
+func percent(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f%%", 100**x)
+}
+
+// cliffEvent is the JSON event of a K beside the curve.
+type cliffEvent struct {
+	Event    string   `json:"event"` // "cliff"
+	Op       bench.Op `json:"op"`
+	Matrix   string   `json:"matrix"`
+	Type     string   `json:"type"`
+	Threads  int      `json:"threads"`
+	K        int      `json:"k"`
+	Slowdown float64  `json:"slowdown"` // time over the curve through the round K
+}
+
+// cliff is a slowdown that a person should look at.
+const cliff = 1.3
+
+func printCliffs(a *app, cliffs []bench.Cliff) {
+	if len(cliffs) == 0 {
+		return
+	}
+	a.printf("\ntime over the curve through K = 8, 16, 32, 64, 128, 256, 1024 (per flop; K ≤ 4 per byte)\n")
+	for _, c := range cliffs {
+		r := c.Record
+		if a.json {
+			a.emit(cliffEvent{"cliff", r.Op, r.Matrix, r.Type, r.Threads, r.K, c.Slowdown})
+			continue
+		}
+		mark := ""
+		if c.Slowdown > cliff {
+			mark = "  a cliff"
+		}
+		a.printf("  %-7s %-26s %s, %s, K = %4d: %.2f%s\n", r.Op, shorten(printable(r.Matrix), 26), r.Type, threadCount(r.Threads), r.K, c.Slowdown, mark)
+	}
+}
