@@ -5,6 +5,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -19,6 +20,9 @@ type Device struct {
 	props   device.Props
 	buffers atomic.Int64
 	bytes   atomic.Int64
+
+	measuring sync.Mutex
+	measured  map[string]device.Measured // by loop
 }
 
 var _ device.Host = (*Device)(nil)

@@ -1,0 +1,271 @@
+package cpu
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"sddmmkit/device"
+	"sddmmkit/internal/parallel"
+)
+
+var _ device.Measurer = (*Device)(nil)
+
+// Measure implements device.Measurer: the bandwidth of each cache and of the memory, for one thread
+// and for all of them, and how much of the caches can be used. The first call on a machine takes
+// about a second; the result is kept in the user's cache folder, for each model of processor,
+// number of threads and loop (see the environment variable SDDMMKIT_CACHE).
+func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured, error) {
+	if g.Read == nil {
+		g = device.Gather{Name: "go", Read: readRows}
+	}
+	d.measuring.Lock()
+	defer d.measuring.Unlock()
+	if m, ok := d.measured[g.Name]; ok {
+		return m, nil
+	}
+	store := newStore(d.props, g.Name)
+	m, ok := store.load()
+	if !ok {
+		var err error
+		if m, err = measure(ctx, d.props, g); err != nil {
+			return device.Measured{}, err
+		}
+		store.save(m)
+	}
+	if d.measured == nil {
+		d.measured = map[string]device.Measured{}
+	}
+	d.measured[g.Name] = m
+	return m, nil
+}
+
+// readRows reads one element of each cache line of each row: what counts is how fast lines come.
+func readRows(data []float32, row int, idx []int32) {
+	const line = 64 / 4
+	var s0, s1 float32
+	for _, i := range idx {
+		x := data[int(i)*row:][:row]
+		for len(x) > line {
+			s0 += x[0]
+			s1 += x[line]
+			x = x[min(2*line, len(x)):]
+		}
+		if len(x) > 0 {
+			s0 += x[0]
+		}
+	}
+	if s0+s1 == 1 { // keeps the loads: the data are zeros
+		panic("cpu: the memory under measurement changed")
+	}
+}
+
+// Sizes of the measurement.
+const (
+	sweepRow   = 512      // bytes of a row in the search for capacities, as for K = 128
+	sampleRead = 2 << 20  // bytes that each thread reads in one sample
+	sampleTime = 5e6      // nanoseconds of samples at one point, at least
+	samples    = 5        // at one point, at least
+	smallest   = 64 << 20 // memory to read at least, and at most
+	largest    = 1 << 30
+)
+
+// rowSizes are the lengths of rows in bytes at which rates are measured.
+var rowSizes = []int{64, 128, 512, 2048}
+
+// bench is a measurement in progress.
+type bench struct {
+	ctx     context.Context
+	gather  device.Gather
+	threads int
+	data    []float32
+	idx     [][]int32 // per thread
+	seed    uint64
+}
+
+// measure measures a machine whose caches have the sizes that p says, or usual ones.
+func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measured, error) {
+	l1, l2, l3 := p.L1Bytes, p.L2Bytes, p.L3Bytes
+	if l1 <= 0 {
+		l1 = 32 << 10
+	}
+	if l2 <= l1 {
+		l2 = max(1<<20, 4*l1)
+	}
+	size := max(8*max(l2, l3), smallest)
+	if p.MemoryBytes > 0 {
+		size = min(size, p.MemoryBytes/8)
+	}
+	size = max(min(size, largest), 4*l2)
+	b := &bench{ctx: ctx, gather: g, threads: p.Threads, data: make([]float32, size/4), idx: make([][]int32, p.Threads), seed: 1}
+	for t := range b.idx {
+		b.idx[t] = make([]int32, sampleRead/rowSizes[0])
+	}
+	parallel.Ranges(p.Threads, size/4, func(_ int, lo, hi int64) {
+		clear(b.data[lo:hi]) // so that the pages are there, near the thread
+	})
+
+	m := device.Measured{Threads: p.Threads, Loop: g.Name}
+	// A level is measured where it holds most of what is read and the one before holds little.
+	type point struct {
+		name   string
+		bytes  int64 // nominal
+		shared bool
+		set    int64 // working set
+	}
+	points := []point{{"L1", l1, false, l1 / 2}, {"L2", l2, false, min(l2/2, 8*l1)}}
+	if l3 > l2 {
+		points = append(points, point{"L3", l3, true, min(4*l2, l3/2)})
+	}
+	points = append(points, point{"memory", 0, true, size})
+	curve, err := b.sweep(l2/2, size)
+	if err != nil {
+		return m, err
+	}
+	for i, pt := range points {
+		l := device.Level{Name: pt.name, Bytes: pt.bytes, Shared: pt.shared}
+		switch pt.name {
+		case "L2":
+			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), l2, points[i+1].set)
+		case "L3":
+			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, l3, size)
+		}
+		for _, row := range rowSizes {
+			r, err := b.rate(row, pt.set, true)
+			if err != nil {
+				return m, err
+			}
+			l.Gather = append(l.Gather, r)
+		}
+		if l.Stream, err = b.rate(sweepRow, pt.set, false); err != nil {
+			return m, err
+		}
+		m.Levels = append(m.Levels, l)
+	}
+	return m, nil
+}
+
+// rate measures rows of row bytes within a working set, by one thread and by all.
+func (b *bench) rate(row int, set int64, random bool) (device.Rate, error) {
+	one, err := b.seconds(row, set, 1, random)
+	if err != nil || b.threads == 1 {
+		return device.Rate{RowBytes: row, One: float64(row) / one, All: float64(row) / one}, err
+	}
+	all, err := b.seconds(row, set, b.threads, random)
+	return device.Rate{RowBytes: row, One: float64(row) / one, All: float64(row) * float64(b.threads) / all}, err
+}
+
+// curvePoint is the time of one row of sweepRow bytes when all threads read within a working set.
+type curvePoint struct {
+	set     int64
+	seconds float64
+}
+
+// sweep measures working sets from least to most, four to an octave.
+func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
+	var curve []curvePoint
+	for x := float64(least); ; x *= math.Sqrt(math.Sqrt2) {
+		set := min(int64(x), most)
+		s, err := b.seconds(sweepRow, set, b.threads, true)
+		if err != nil {
+			return nil, err
+		}
+		curve = append(curve, curvePoint{set, s})
+		if set == most {
+			return curve, nil
+		}
+	}
+}
+
+// at returns the time at the point nearest to a working set.
+func at(curve []curvePoint, set int64) float64 {
+	best := curve[0]
+	for _, p := range curve {
+		if math.Abs(math.Log(float64(p.set)/float64(set))) < math.Abs(math.Log(float64(best.set)/float64(set))) {
+			best = p
+		}
+	}
+	return best.seconds
+}
+
+// capacity returns how much of a cache can be used. Where a working set W of random rows is larger
+// than the cache C, a share C/W of the reads hit, so that the time lies that far between the times
+// of a hit and of a miss: each point between them gives a C, and the median counts. The result
+// lies between an eighth of the nominal size and all of it.
+func capacity(curve []curvePoint, hit, miss float64, nominal, below int64) int64 {
+	var found []float64
+	for _, p := range curve {
+		if missed := (p.seconds - hit) / (miss - hit); p.set < below && missed > 0.2 && missed < 0.8 {
+			found = append(found, float64(p.set)*(1-missed))
+		}
+	}
+	if len(found) == 0 || miss <= hit {
+		return nominal
+	}
+	slices.Sort(found)
+	return max(min(int64(found[len(found)/2]), nominal), nominal/8)
+}
+
+// seconds returns the least time in which threads threads each read one row of row bytes, out of a
+// working set that all of them use; one after the other if not at random, each in its own part.
+func (b *bench) seconds(row int, set int64, threads int, random bool) (float64, error) {
+	rows := max(set/int64(row), 1)
+	n := int(max(min(int64(sampleRead/row), int64(len(b.idx[0]))), 1))
+	data := b.data[:rows*int64(row)/4]
+	fill := func(t, sample int) {
+		idx := b.idx[t][:n]
+		if random {
+			x := b.seed + uint64(t)<<32 + uint64(sample)<<48
+			for i := range idx {
+				// splitmix64
+				x += 0x9e3779b97f4a7c15
+				z := (x ^ x>>30) * 0xbf58476d1ce4e5b9
+				z = (z ^ z>>27) * 0x94d049bb133111eb
+				idx[i] = int32((z >> 32) * uint64(rows) >> 32)
+			}
+			return
+		}
+		at := rows*int64(t)/int64(threads) + int64(sample)*int64(n)
+		for i := range idx {
+			idx[i] = int32((at + int64(i)) % rows)
+		}
+	}
+	// Everything once, in order: into the caches as far as it fits.
+	for lo := int64(0); lo < rows; lo += int64(n) {
+		idx := b.idx[0][:min(int64(n), rows-lo)]
+		for i := range idx {
+			idx[i] = int32(lo + int64(i))
+		}
+		b.gather.Read(data, row/4, idx)
+	}
+	best := math.Inf(1)
+	var spent time.Duration
+	for sample := 0; sample < samples || spent < sampleTime; sample++ {
+		if err := b.ctx.Err(); err != nil {
+			return 0, err
+		}
+		b.seed++
+		took := make([]time.Duration, threads)
+		var ready, done sync.WaitGroup
+		ready.Add(threads)
+		done.Add(threads)
+		for t := range threads {
+			go func() {
+				defer done.Done()
+				fill(t, sample)
+				ready.Done()
+				ready.Wait()
+				start := time.Now()
+				b.gather.Read(data, row/4, b.idx[t][:n])
+				took[t] = time.Since(start)
+			}()
+		}
+		done.Wait()
+		slowest := max(slices.Max(took), 1)
+		spent += slowest
+		best = min(best, slowest.Seconds()/float64(n))
+	}
+	return best, nil
+}

@@ -1,0 +1,216 @@
+package cpu
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sddmmkit/device"
+)
+
+// small is a machine whose caches are so small that measuring takes no time.
+var small = device.Props{Name: "cpu", Model: "small", Threads: 2, L1Bytes: 4 << 10, L2Bytes: 16 << 10, L3Bytes: 64 << 10, MemoryBytes: 8 << 20}
+
+// A measurement is valid and about the machine that was asked for; its speeds are not checked.
+func TestMeasure(t *testing.T) {
+	for _, threads := range []int{1, 2, 3} {
+		p := small
+		p.Threads = threads
+		m, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Valid() || m.Threads != threads || m.Loop != "go" || len(m.Levels) != 4 {
+			t.Errorf("%d threads: measured %+v", threads, m)
+		}
+		for i, l := range m.Levels[:3] {
+			if nominal := []int64{p.L1Bytes, p.L2Bytes, p.L3Bytes}[i]; l.Bytes > nominal || l.Bytes < nominal/8 {
+				t.Errorf("%s of %d bytes is said to hold %d", l.Name, nominal, l.Bytes)
+			}
+		}
+	}
+	p := small
+	p.L1Bytes, p.L2Bytes, p.L3Bytes, p.MemoryBytes = 0, 0, 0, 0
+	m, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
+	if err != nil || !m.Valid() || len(m.Levels) != 3 {
+		t.Errorf("a machine with unknown caches: %+v, %v", m, err)
+	}
+}
+
+func TestMeasureEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	t.Setenv(CacheVariable, "off")
+	if _, err := New(2).Measure(ctx, device.Gather{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled measurement: error %v", err)
+	}
+}
+
+func TestCapacity(t *testing.T) {
+	// A cache of 1000 bytes, hits in 1 and misses in 11 seconds.
+	var curve []curvePoint
+	for set := int64(250); set <= 16000; set *= 2 {
+		hits := min(1, 1000/float64(set))
+		curve = append(curve, curvePoint{set, hits + 11*(1-hits)})
+	}
+	for _, test := range []struct {
+		nominal, want int64
+		hit, miss     float64
+	}{
+		{2000, 1000, 1, 11},
+		{1000, 1000, 1, 11},
+		{900, 900, 1, 11},      // no more than there is
+		{16000, 2000, 1, 11},   // no less than an eighth
+		{1500, 1500, 11, 1},    // upside down
+		{1500, 1500, 100, 200}, // nothing between
+	} {
+		if got := capacity(curve, test.hit, test.miss, test.nominal, 1<<40); got < test.want-1 || got > test.want+1 {
+			t.Errorf("capacity of %+v is %d", test, got)
+		}
+	}
+	if got := at(curve, 3500); got != curve[4].seconds {
+		t.Errorf("the time at 3500 is %v", got)
+	}
+}
+
+// Every line of every row is read, whatever the length of rows.
+func TestReadRows(t *testing.T) {
+	for row := 1; row < 70; row++ {
+		for at := 0; at < row; at += 16 {
+			data := make([]float32, 3*row)
+			data[row+at] = 1
+			hit := false
+			func() {
+				defer func() { hit = recover() != nil }()
+				readRows(data, row, []int32{0, 1, 2})
+			}()
+			if !hit {
+				t.Errorf("element %d of a row of %d was not read", at, row)
+			}
+		}
+	}
+}
+
+func measuredOnce() device.Measured {
+	r := device.Rate{RowBytes: 512, One: 1e9, All: 2e9}
+	return device.Measured{Threads: 2, Loop: "go", Levels: []device.Level{
+		{Name: "L2", Bytes: 1 << 20, Gather: []device.Rate{r}, Stream: r}, {Name: "memory", Shared: true, Gather: []device.Rate{r}, Stream: r}}}
+}
+
+func TestStore(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	t.Setenv(CacheVariable, dir)
+	s := newStore(small, "go")
+	if _, ok := s.load(); ok {
+		t.Fatal("a measurement before any was made")
+	}
+	want := measuredOnce()
+	s.save(want)
+	got, ok := s.load()
+	if a, b := text(t, got), text(t, want); !ok || a != b {
+		t.Fatalf("loaded %s, saved %s", a, b)
+	}
+	good, err := os.ReadFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// Another machine, thread count or loop is another measurement.
+	other := small
+	other.Threads = 3
+	for _, o := range []store{newStore(other, "go"), newStore(small, "avx512")} {
+		if _, ok := o.load(); ok || o.path == s.path {
+			t.Errorf("%s found the measurement of %s", o.key, s.key)
+		}
+	}
+
+	// Whatever is not a good file is none.
+	for name, bad := range map[string]string{
+		"empty":         "",
+		"cut":           string(good[:len(good)/2]),
+		"noise":         "\x00\xff not JSON",
+		"null":          "null",
+		"other version": strings.Replace(string(good), `"version": 1`, `"version": 0`, 1),
+		"other key":     strings.Replace(string(good), "small", "large", 1),
+		"no rate":       strings.ReplaceAll(string(good), "1000000000", "0"),
+		"negative rate": strings.ReplaceAll(string(good), "1000000000", "-1"),
+		"no levels":     `{"version":1,"key":"` + s.key + `","measured":{"threads":2}}`,
+	} {
+		if bad == string(good) {
+			t.Fatalf("%s is no change", name)
+		}
+		if err := os.WriteFile(s.path, []byte(bad), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := s.load(); ok {
+			t.Errorf("%s: loaded %+v", name, m)
+		}
+	}
+	s.save(want)
+	if _, ok := s.load(); !ok {
+		t.Error("a bad file was not replaced")
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// What is stored is used and not measured again, also by another Device.
+func TestMeasureUsesTheStore(t *testing.T) {
+	t.Setenv(CacheVariable, t.TempDir())
+	d := New(2)
+	want := measuredOnce()
+	newStore(d.Props(), "never called").save(want)
+	g := device.Gather{Name: "never called", Read: func([]float32, int, []int32) { t.Error("measured again") }}
+	for range 2 {
+		if got, err := d.Measure(t.Context(), g); err != nil || text(t, got) != text(t, want) {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+	}
+}
+
+// A folder that cannot be written costs nothing but the memory of the measurement.
+func TestStoreWithoutFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"off", filepath.Join(file, "below")} {
+		t.Setenv(CacheVariable, dir)
+		s := newStore(small, "go")
+		s.save(measuredOnce())
+		if _, ok := s.load(); ok {
+			t.Errorf("%s: something was kept", dir)
+		}
+	}
+	t.Setenv(CacheVariable, "")
+	t.Setenv("HOME", "")
+	t.Setenv("XDG_CACHE_HOME", "")
+	s := newStore(small, "go")
+	s.save(measuredOnce())
+	if _, ok := s.load(); ok && s.path == "" {
+		t.Error("kept without a folder")
+	}
+}
+
+// BenchmarkMeasure takes the measurement of this machine, with the loop in Go.
+func BenchmarkMeasure(b *testing.B) {
+	p := New(0).Props()
+	for b.Loop() {
+		m, err := measure(b.Context(), p, device.Gather{Name: "go", Read: readRows})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("%+v", m)
+	}
+}
