@@ -77,7 +77,7 @@ func (m *Resident[T]) Operand(name string) device.Operand {
 }
 
 // Columns returns the first n columns as a matrix that shares the elements. Closing it leaves
-// the elements open.
+// the elements open. It panics unless 0 ≤ n ≤ Cols.
 func (m *Resident[T]) Columns(n int) *Resident[T] {
 	if n < 0 || n > m.Cols {
 		panic(fmt.Sprintf("dense.Resident.Columns: %d of %d columns", n, m.Cols))

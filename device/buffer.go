@@ -121,7 +121,7 @@ func (b *Buffer[T]) Operand(name string) Operand {
 }
 
 // View returns elements [lo, hi) as a buffer that shares the memory; closing it leaves the
-// memory open.
+// memory open. It panics unless 0 ≤ lo ≤ hi ≤ Len.
 func (b *Buffer[T]) View(lo, hi int64) *Buffer[T] {
 	if lo < 0 || hi < lo || hi > b.n {
 		panic(fmt.Sprintf("device.Buffer.View: [%d,%d) of %d elements", lo, hi, b.n))

@@ -11,7 +11,8 @@
 //	Quotient  f(s, d) = s / d    LDA and KL divergence (cuSDDMM, equation 3)
 //
 // The cost is 2·nnz·K flops. With β = 0, P is not read and may hold anything; with α = 0, neither
-// A, B nor S is read. K = 0 makes every dot product zero.
+// A, B nor S is read. K = 0 makes every dot product zero. Quotient divides as Go does: by zero it gives an
+// infinity or NaN, and the sign of a zero dot product is not specified.
 //
 // Compute takes host matrices and is the whole operation in one call. A Plan works on a pattern
 // that is resident on a device, and on values and dense matrices resident there, and is what

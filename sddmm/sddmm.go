@@ -52,7 +52,7 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 
 // Run computes p = α·f(s, ⟨A_i, B_j⟩) + β·p on the plan's pattern. a is M×K, b is N×K; s and p
 // have one element per non-zero, in the pattern's order. s may be nil for Dot, and may be p
-// itself. All operands live on the plan's device.
+// itself; p must not share memory with a or b. All operands live on the plan's device.
 //
 // When ctx is done, Run returns its error within milliseconds and p is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
