@@ -66,10 +66,13 @@ func readRows(data []float32, row int, idx []int32) {
 const (
 	sweepRow   = 512      // bytes of a row in the search for capacities, as for K = 128
 	sampleRead = 2 << 20  // bytes that each thread reads in one sample
-	sampleTime = 5e6      // nanoseconds of samples at one point, at least
-	samples    = 5        // at one point, at least
 	smallest   = 64 << 20 // memory to read at least, and at most
 	largest    = 1 << 30
+
+	// A point takes so many samples and so much time; when other programs get in the way, more time
+	// for fewer samples.
+	quietSamples, quietTime = 16, 4 * time.Millisecond
+	noisySamples, noisyTime = 6, 20 * time.Millisecond
 )
 
 // rowSizes are the lengths of rows in bytes at which rates are measured.
@@ -144,7 +147,36 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		}
 		m.Levels = append(m.Levels, l)
 	}
+	calm(m.Levels)
 	return m, nil
+}
+
+// calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
+// row takes no longer than a longer one, a nearer level no longer than a farther one, and all
+// threads together are no slower than one.
+func calm(levels []device.Level) {
+	for i := len(levels) - 1; i >= 0; i-- {
+		for k := len(rowSizes) - 1; k >= 0; k-- {
+			r := &levels[i].Gather[k]
+			bytes := float64(r.RowBytes)
+			faster := func(next device.Rate) {
+				scale := bytes / float64(next.RowBytes)
+				r.One, r.All = max(r.One, next.One*scale), max(r.All, next.All*scale)
+			}
+			if k+1 < len(rowSizes) {
+				faster(levels[i].Gather[k+1])
+			}
+			if i+1 < len(levels) {
+				faster(levels[i+1].Gather[k])
+			}
+			r.All = max(r.All, r.One)
+		}
+		s := &levels[i].Stream
+		if i+1 < len(levels) {
+			s.One, s.All = max(s.One, levels[i+1].Stream.One), max(s.All, levels[i+1].Stream.All)
+		}
+		s.All = max(s.All, s.One)
+	}
 }
 
 // rate measures rows of row bytes within a working set, by one thread and by all.
@@ -163,7 +195,8 @@ type curvePoint struct {
 	seconds float64
 }
 
-// sweep measures working sets from least to most, four to an octave.
+// sweep measures working sets from least to most, four to an octave. A smaller set takes no longer than
+// a larger one: what says otherwise was disturbed.
 func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 	var curve []curvePoint
 	for x := float64(least); ; x *= math.Sqrt(math.Sqrt2) {
@@ -174,9 +207,13 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 		}
 		curve = append(curve, curvePoint{set, s})
 		if set == most {
-			return curve, nil
+			break
 		}
 	}
+	for k := len(curve) - 2; k >= 0; k-- {
+		curve[k].seconds = min(curve[k].seconds, curve[k+1].seconds)
+	}
+	return curve, nil
 }
 
 // at returns the time at the point nearest to a working set.
@@ -242,7 +279,10 @@ func (b *bench) seconds(row int, set int64, threads int, random bool) (float64, 
 	}
 	best := math.Inf(1)
 	var spent time.Duration
-	for sample := 0; sample < samples || spent < sampleTime; sample++ {
+	enough := func(n int) bool {
+		return n >= quietSamples && spent >= quietTime || n >= noisySamples && spent >= noisyTime
+	}
+	for sample := 0; !enough(sample); sample++ {
 		if err := b.ctx.Err(); err != nil {
 			return 0, err
 		}
