@@ -69,6 +69,9 @@ func TestPlantedFactors(t *testing.T) {
 
 // ML-100K, random 90/10, K = 32, λ = 0.1, 15 iterations.
 func TestMovieLens100K(t *testing.T) {
+	if testing.Short() {
+		t.Skip("ten trainings of fifteen iterations")
+	}
 	set := read[float32](t, "movielens-100k", "u.data.gz")
 	var plain, biased []float64
 	for seed := range uint64(5) {
@@ -90,6 +93,9 @@ func TestMovieLens100K(t *testing.T) {
 
 // The default number of steps loses at most 0.003 in test RMSE against steps to convergence.
 func TestDefaultStepsAreEnough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trainings to convergence")
+	}
 	set := read[float64](t, "movielens-100k", "u.data.gz")
 	training, test := split(t, set, 0.1, 1)
 	for _, biases := range []bool{false, true} {
@@ -107,6 +113,9 @@ func TestDefaultStepsAreEnough(t *testing.T) {
 
 // Last.fm, implicit: play counts, 20 % of each user's artists held out at random.
 func TestLastFM(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a ranking of all items for every user")
+	}
 	set := read[float32](t, "lastfm-hetrec2011", "user_artists.dat.gz")
 	for z, plays := range set.COO.Val { // counts run over five orders of magnitude
 		set.COO.Val[z] = float32(math.Log1p(float64(plays)))

@@ -19,10 +19,11 @@
 //
 // # Bytes
 //
-// At these K no element is used more than once or twice, so time is bytes. The residual is held twice, in the order of the rows and in the
-// order of the columns, so that all passes stream: reading one copy through the transpose's permutation
-// would cost 8 bytes of index more and a cache line per value. Taking the last factor's product out
-// of the residual and the next one's in are one pass with K = 2, R̂ += [−u, u']·[v, v']ᵀ. In float32, per non-zero and factor,
+// At these K no element is used more than once or twice, so what counts is the memory that a pass touches. The
+// residual is held twice, in the order of the rows and in the order of the columns, so that all passes over it
+// stream: reading one copy through the transpose's permutation would cost 8 bytes of index more and, where the
+// residual is larger than the caches, a cache line per value. Taking the last factor's product out of the residual and
+// the next one's in are one pass with K = 2, R̂ += [−u, u']·[v, v']ᵀ. In float32, per non-zero and factor,
 // values and indices are
 //
 //	2·12       the two passes over the residuals: value read and written, column index
@@ -30,9 +31,9 @@
 //	2·4·T      spmm(Ω, v∘v): column index
 //
 // which is 24 + 24·T bytes; with two passes over each residual it would be 48 + 24·T. Numerator and denominator cannot
-// be one SpMM with K = 2, because its matrix has other values: R̂ for one and ones for the other. The columns at
-// work are copied to vectors without gaps, M+N elements against nnz, because gathering them from X and Y
-// would touch a cache line per row.
+// be one SpMM with K = 2, because the values of its matrix would have to be R̂ for one column and ones for the other.
+// The columns at work are copied to vectors without gaps, M+N elements against nnz, because gathering
+// them from X and Y would touch a cache line per row.
 //
 // The residuals are computed anew at the start of every iteration, two SDDMMs with all K columns, so that rounding
 // does not add up.
