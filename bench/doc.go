@@ -32,8 +32,8 @@
 //
 // A Roofline holds what a machine was measured to do: flops per second, and for each level of memory the
 // rate at which rows can be gathered from it and arrays streamed. The ceiling of a case is the
-// larger of the time for its flops and, for each level, the time for the bytes that no nearer level
+// largest of the time for its flops and, for each level, the time for the bytes that no nearer level
 // can hold, when every cache holds the rows that are used most. The share is that time over the
-// measured one. Columns in panels touch a row of B from memory once per panel, not once per
+// measured one. Columns in panels fetch a row of B from memory once per panel, not once per
 // non-zero: with tiles a share can pass 1.
 package bench

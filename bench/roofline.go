@@ -1,18 +1,13 @@
 package bench
 
-// Roofline is what a machine was measured to do with a number of threads and an element type. Zero
-// means not measured and limits nothing.
-type Roofline struct {
-	Flops  float64 `json:"flops"`  // per second
-	Levels []Level `json:"levels"` // of memory, from the nearest to the farthest
-}
+import "sddmmkit/device"
 
-// Level is a cache or the memory. Rates are of all threads together, in bytes per second.
-type Level struct {
-	Name   string  `json:"name"`              // "L1", "L2", "L3", "memory"
-	Bytes  int64   `json:"bytes"`             // that a thread finds there; 0 for the last level, which holds everything
-	Gather float64 `json:"gather_per_second"` // of rows in random order
-	Stream float64 `json:"stream_per_second"` // of arrays, one after the other
+// Roofline is what a machine was measured to do with a number of threads and an element type. What was
+// not measured limits nothing.
+type Roofline struct {
+	Threads int             `json:"threads"`
+	Flops   float64         `json:"flops"` // per second, of all threads
+	Memory  device.Measured `json:"memory"`
 }
 
 // ceiling is the least time a case can take, and what sets it.
@@ -31,18 +26,13 @@ func (r Roofline) of(c Counts, t traffic) ceiling {
 	}
 	nearer := int64(0) // bytes of caches before this level
 	streamed := false
-	for i, l := range r.Levels {
+	threads := float64(max(r.Threads, 1))
+	for i, l := range r.Memory.Levels {
 		missed := t.gathered.top(t.gathered.active()) - t.gathered.top(nearer/max(t.row, 1))
-		var seconds float64
-		if l.Gather > 0 {
-			seconds = float64(missed*t.row) / l.Gather
-		}
-		last := i == len(r.Levels)-1
-		if !streamed && (last || c.Compulsory <= l.Bytes) {
+		seconds := float64(missed) / threads * r.Memory.GatherSeconds(i, float64(t.row), r.Threads)
+		if last := i == len(r.Memory.Levels)-1; !streamed && (last || c.Compulsory <= l.Bytes) {
 			streamed = true
-			if l.Stream > 0 {
-				seconds += float64(t.streamed) / l.Stream
-			}
+			seconds += r.Memory.StreamSeconds(i, float64(t.streamed)/threads, r.Threads)
 		}
 		if seconds > best.seconds {
 			best = ceiling{seconds, l.Name}

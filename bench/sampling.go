@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,8 @@ type Sampling struct {
 	Samples int     // at least so many; 10
 	Seconds float64 // and at least so many seconds of them; 0.5
 	Limit   float64 // seconds after which no warm-up or sample begins, but for one and three; 20 × Seconds
+
+	sample float64 // seconds that a sample takes at least, where calls are short; sampleSeconds
 }
 
 func (s Sampling) withDefaults() (Sampling, error) {
@@ -30,6 +33,7 @@ func (s Sampling) withDefaults() (Sampling, error) {
 	if s.Limit == 0 {
 		s.Limit = 20 * s.Seconds
 	}
+	s.sample = cmp.Or(s.sample, sampleSeconds)
 	if s.Warmups < 1 || s.Samples < 1 || !(s.Seconds > 0 && s.Seconds <= 1e6) || !(s.Limit > 0) {
 		return s, fmt.Errorf("bench: %d warm-ups, %d samples, %v seconds, at most %v; want positive numbers, or 0 for a default", s.Warmups, s.Samples, s.Seconds, s.Limit)
 	}
@@ -37,7 +41,7 @@ func (s Sampling) withDefaults() (Sampling, error) {
 }
 
 const (
-	sampleSeconds = 2e-3 // what a sample takes at least, where calls are short
+	sampleSeconds = 2e-3
 	maxSamples    = 1 << 16
 )
 
@@ -117,8 +121,8 @@ func (s Sampling) take(ctx context.Context, t timer, call func() error) (timed, 
 		once, spent = min(once, took), spent+took
 		out.warmups++
 	}
-	if once < sampleSeconds {
-		out.calls = int(math.Ceil(sampleSeconds / max(once, 1e-9)))
+	if once < s.sample {
+		out.calls = int(math.Ceil(s.sample / max(once, 1e-9)))
 	}
 	total := 0.0
 	for n := 0; n < maxSamples && (n < s.Samples || total < s.Seconds) && (n < 3 || total < s.Limit); n++ {

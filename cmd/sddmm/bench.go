@@ -49,8 +49,8 @@ func (a *app) benchCommand() *cobra.Command {
 is first checked against the formula: one that is off by more than the derived bound ends the run.
 
 Flops are 2·nnz·K. GB/s counts a row of B per non-zero, wherever it comes from, and every other array
-once. The ceiling is what this machine was measured to do at the start of the run: flops in the L1
-cache, and gathers from each level of memory; the share is the ceiling's time over the
+once. The ceiling is what this machine was measured to do: flops in the L1 cache, and gathers from each
+level of memory; the share is the ceiling's time over the
 measured one. "go doc sddmmkit/bench" has the formulas.
 
 With --json each case is a line {"event":"result","op":…,"matrix":…,"k":…,"device":…,"threads":…,"gflops":…,
@@ -348,16 +348,15 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 
 // rooflineOf measures the ceilings of a device once.
 func rooflineOf[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device) (bench.Roofline, error) {
-	host, ok := dev.(device.Host)
-	if !ok || !r.flags.roofline {
+	if !r.flags.roofline {
 		return bench.Roofline{}, nil
 	}
-	key := fmt.Sprintf("%T on %s", T(0), threadCount(host.Threads()))
+	key := fmt.Sprintf("%T on %s", T(0), threadCount(dev.Props().Threads))
 	if roof, ok := r.rooflines[key]; ok {
 		return roof, nil
 	}
 	r.bar.busy("measuring the ceilings of " + key)
-	roof, err := bench.MeasureRoofline[T](ctx, host)
+	roof, err := bench.MeasureRoofline[T](ctx, dev)
 	if err != nil {
 		return roof, err
 	}

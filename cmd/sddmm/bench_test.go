@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sddmmkit/bench"
+	"sddmmkit/device"
 )
 
 // quick are flags that keep a measurement short.
@@ -63,6 +64,7 @@ func TestBenchJSON(t *testing.T) {
 }
 
 func TestBenchRoofline(t *testing.T) {
+	t.Setenv("SDDMMKIT_CACHE", t.TempDir())
 	o := good(t, "bench", "--json", "--matrix", "uniform:300x200:5k", "--k", "32", "--op", "spmm", "--samples", "3", "--seconds", "0.001")
 	e := events(t, o.stdout)[0]
 	if x := num(t, e, "roofline_share"); !(x > 0) || e["roofline_limit"] == nil {
@@ -88,7 +90,8 @@ func TestBenchTableGolden(t *testing.T) {
 	a := &app{out: &sink{w: &b}, err: &strings.Builder{}}
 	share, predicted := 0.756, 0.0021
 	table := &benchTable{a: a}
-	table.ceilings("float32 on 2 threads", bench.Roofline{Flops: 312e9, Levels: []bench.Level{{Name: "L1", Bytes: 48 << 10}, {Name: "memory", Gather: 36.6e9}}})
+	table.ceilings("float32 on 2 threads", bench.Roofline{Threads: 2, Flops: 312e9, Memory: device.Measured{Threads: 2,
+		Levels: []device.Level{{Name: "memory", Gather: []device.Rate{{RowBytes: 512, One: 20e9, All: 36.6e9}}}}}})
 	table.row(&bench.Record{Op: bench.SDDMM, Epilogue: "residual", Implementation: bench.Own, Matrix: "a-rather-long-name-of-a-matrix.mtx.gz", K: 128, Type: "float32", Threads: 2,
 		Tile: "0x4096x128", GFLOPS: 123.4, GBPerSecond: 9.876, RooflineShare: &share, RooflineLimit: "memory", PredictedSeconds: &predicted,
 		Summary: bench.Summary{Median: 2e-3, Low: 1.9e-3, High: 2.1e-3}, Accuracy: bench.Accuracy{Error: 1.25e-7},
@@ -146,8 +149,9 @@ func TestBenchExport(t *testing.T) {
 }
 
 func TestBenchCeilings(t *testing.T) {
+	t.Setenv("SDDMMKIT_CACHE", t.TempDir())
 	all := events(t, good(t, "bench", "ceilings", "--json", "--threads", "1").stdout)
-	if len(all) != 2 || !(num(t, all[0], "flops") > 0) || len(all[1]["levels"].([]any)) == 0 {
+	if len(all) != 2 || !(num(t, all[0], "flops") > 0) || len(all[1]["memory"].(map[string]any)["levels"].([]any)) == 0 {
 		t.Errorf("events %v", all)
 	}
 }

@@ -73,13 +73,22 @@ func (t *benchTable) line(cell func(c int) string) {
 // ceilings says what a machine was measured to do.
 func (t *benchTable) ceilings(what string, r bench.Roofline) {
 	t.a.printf("ceilings of %s: %s GFLOP/s", what, significant(r.Flops/1e9))
-	for _, l := range r.Levels {
-		if l.Gather > 0 {
-			t.a.printf("; %s %s GB/s", l.Name, significant(l.Gather/1e9))
-		}
+	for i, l := range r.Memory.Levels {
+		t.a.printf("; %s %s GB/s", l.Name, significant(gatherRate(r, i)))
 	}
 	t.a.printf("\n")
 	t.begun = false // what follows gets a heading again
+}
+
+// gatherRate is the rate in GB/s at which all threads gather rows of 512 bytes from a level.
+func gatherRate(r bench.Roofline, level int) float64 {
+	const row = 512
+	return row * float64(r.Threads) / r.Memory.GatherSeconds(level, row, r.Threads) / 1e9
+}
+
+// streamRate is the rate in GB/s at which all threads read arrays from a level.
+func streamRate(r bench.Roofline, level int) float64 {
+	return float64(r.Threads) / r.Memory.StreamSeconds(level, 1e9, r.Threads)
 }
 
 // end explains the columns.

@@ -1,0 +1,461 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/sddmm"
+	"sddmmkit/sparse"
+)
+
+// ctxb is a context for tests that do not cancel.
+var ctxb = context.Background()
+
+// small is a matrix with an empty row, an empty column and rows that are not sorted.
+func small[T sddmm.Float](t testing.TB) *Matrix[T] {
+	t.Helper()
+	s := &sparse.CSR[T]{Pattern: sparse.Pattern{Rows: 4, Cols: 5, RowPtr: []int64{0, 2, 2, 5, 6}, ColIdx: []int32{3, 0, 0, 1, 4, 1}},
+		Val: []T{1, -2, 3, 0.5, 4, -1}}
+	m, err := NewMatrix("small", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// random has about a twentieth of its cells filled.
+func random[T sddmm.Float](t testing.TB, rows, cols int) *Matrix[T] {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := &sparse.CSR[T]{Pattern: sparse.Pattern{Rows: rows, Cols: cols, RowPtr: make([]int64, rows+1)}}
+	for i := range rows {
+		for j := range cols {
+			if rng.IntN(20) == 0 {
+				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, T(rng.Float64()))
+			}
+		}
+		s.RowPtr[i+1] = int64(len(s.Val))
+	}
+	m, err := NewMatrix("random", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// brief is a sampling that ends at once.
+var brief = Options{Sampling: Sampling{Warmups: 1, Samples: 3, Seconds: 1e-9}, Seed: 7}
+
+func allCases(k ...int) []Case {
+	var out []Case
+	for _, k := range k {
+		for _, f := range []sddmm.Epilogue{sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient} {
+			out = append(out, Case{Op: SDDMM, Epilogue: f, K: k})
+		}
+		out = append(out, Case{Op: SpMM, K: k}, Case{Op: SpMMT, K: k})
+	}
+	return out
+}
+
+func TestRun(t *testing.T) {
+	t.Run("float32", testRun[float32])
+	t.Run("float64", testRun[float64])
+}
+
+func testRun[T sddmm.Float](t *testing.T) {
+	dev := cpu.New(2)
+	for _, m := range []*Matrix[T]{small[T](t), random[T](t, 70, 50)} {
+		for _, c := range allCases(1, 5, 64) {
+			rec, err := Run(ctxb, dev, m, c, brief)
+			if err != nil {
+				t.Fatalf("%s, %+v: %v", m.Name, c, err)
+			}
+			if rec.Checked == 0 || !(rec.Share >= 0 && rec.Share <= 1) || rec.Samples < 3 || rec.Samples != len(rec.Seconds) || rec.Warmups < 2 ||
+				rec.Flops != 2*m.S.NNZ()*int64(c.K) || rec.Threads != 2 || rec.Timing != "host" || rec.Props == nil || rec.Time.IsZero() || rec.Seed != 7 {
+				t.Errorf("%s, %+v: %+v", m.Name, c, rec)
+			}
+			if err := rec.check(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if u := dev.Usage(); u != (device.Usage{}) {
+		t.Errorf("%+v is still open", u)
+	}
+}
+
+// Shapes without anything in them are measured like others.
+func TestRunEmpty(t *testing.T) {
+	for _, p := range []sparse.Pattern{
+		{Rows: 3, Cols: 2, RowPtr: make([]int64, 4)},
+		{Rows: 0, Cols: 2, RowPtr: make([]int64, 1)},
+		{Rows: 3, Cols: 0, RowPtr: make([]int64, 4)},
+	} {
+		m, err := NewMatrix("empty", &sparse.CSR[float32]{Pattern: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range allCases(3) {
+			if rec, err := Run(ctxb, cpu.New(1), m, c, brief); err != nil || rec.Flops != 0 || rec.GFLOPS != 0 {
+				t.Errorf("%d×%d, %+v: %v", p.Rows, p.Cols, c, err)
+			}
+		}
+	}
+}
+
+// The checksum of the result does not depend on the number of threads, nor on the tile.
+func TestRunSameSum(t *testing.T) {
+	m := random[float32](t, 100, 4000)
+	for _, c := range []Case{{Op: SDDMM, Epilogue: sddmm.Scale, K: 300}, {Op: SpMM, K: 300}} {
+		var first float64
+		for i, tiling := range []Tiling{{}, {By: TileNone}, {By: TileGiven, Tile: Tile{Columns: 512}}, {By: TileGiven, Tile: Tile{Columns: 1000}}} {
+			c.Tiling = tiling
+			rec, err := Run(ctxb, cpu.New(1+i%2), m, c, brief)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				first = rec.Sum
+			}
+			if rec.Sum != first || tiling.By == TileGiven && (rec.Tile != tiling.Tile.String() || rec.TileBy != TileGiven) {
+				t.Errorf("%s: tile %s by %s, sum %v, want %v", c.Op, rec.Tile, rec.TileBy, rec.Sum, first)
+			}
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	m := random[float32](t, 50, 1000)
+	for _, c := range []Case{{Op: SDDMM, K: 200}, {Op: SpMM, K: 200}, {Op: SpMMT, K: 200}} {
+		c.Tiling.By = TileBySearch
+		rec, err := Run(ctxb, cpu.New(1), m, c, brief)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1 + len(grid(c.Op, gathered(m, c), c.K))
+		if s := rec.Search; s == nil || s.Tried != want || len(s.Tiles) != want || s.Tiles[0].Tile != "none" || s.Loss < 0 || !(s.ModelSeconds >= rec.Median) || rec.TileBy != TileBySearch {
+			t.Errorf("%s: %+v, want %d tiles tried", c.Op, rec.Search, want)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	got := grid(SDDMM, 1025, 512)
+	want := []Tile{{256, 0}, {256, 128}, {256, 256}, {384, 0}, {384, 128}, {384, 256}, {512, 0}, {512, 128}, {512, 256},
+		{768, 0}, {768, 128}, {768, 256}, {1024, 0}, {1024, 128}, {1024, 256}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := grid(SpMM, 400, 512); !slices.Equal(got, []Tile{{256, 0}, {384, 0}}) {
+		t.Errorf("spmm: %v", got)
+	}
+	if got := grid(SDDMM, 256, 512); got != nil {
+		t.Errorf("a panel as wide as the matrix: %v", got)
+	}
+}
+
+func TestParseTiling(t *testing.T) {
+	for text, want := range map[string]Tiling{
+		"none": {By: TileNone}, "model": {By: TileByModel}, "exhaustive": {By: TileBySearch},
+		"0x4096x128": {By: TileGiven, Tile: Tile{4096, 128}}, "0x7x0": {By: TileGiven, Tile: Tile{7, 0}},
+	} {
+		got, err := ParseTiling(text)
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if back := got.Tile.String(); got.By == TileGiven && back != text {
+			t.Errorf("%s is written as %s", text, back)
+		}
+	}
+	for _, text := range []string{"", "given", "1x2", "0x1x2x3", "0xax0", "0x-1x0", "0x99999999999x0", "8x8x0"} {
+		if _, err := ParseTiling(text); err == nil {
+			t.Errorf("%q passes", text)
+		}
+	}
+}
+
+func TestCaseErrors(t *testing.T) {
+	m := small[float32](t)
+	for want, c := range map[string]Case{
+		"operation":     {Op: "gemm", K: 1},
+		"K = 0":         {Op: SpMM},
+		"K = 1048577":   {Op: SpMM, K: maxK + 1},
+		"no epilogue":   {Op: SpMM, K: 1, Epilogue: sddmm.Scale},
+		"epilogue(200)": {Op: SDDMM, K: 1, Epilogue: 200},
+		"K is cut":      {Op: SpMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: Tile{1, 128}}},
+		"multiple of":   {Op: SDDMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: Tile{1, 5}}},
+		"tiles by":      {Op: SDDMM, K: 1, Tiling: Tiling{By: "magic"}},
+	} {
+		if _, err := Run(ctxb, cpu.New(1), m, c, brief); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q in it", c, err, want)
+		}
+	}
+	for _, s := range []Sampling{{Warmups: -1}, {Samples: -1}, {Seconds: -1}, {Seconds: math.NaN()}, {Limit: -1}} {
+		if _, err := Run(ctxb, cpu.New(1), m, Case{Op: SpMM, K: 1}, Options{Sampling: s}); err == nil {
+			t.Errorf("%+v passes", s)
+		}
+	}
+}
+
+func TestNewMatrixErrors(t *testing.T) {
+	bad := func(s *sparse.CSR[float32], want string) {
+		t.Helper()
+		if _, err := NewMatrix("bad", s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q in it", err, want)
+		}
+	}
+	p := sparse.Pattern{Rows: 1, Cols: 2, RowPtr: []int64{0, 2}, ColIdx: []int32{0, 1}}
+	bad(&sparse.CSR[float32]{Pattern: p, Val: []float32{1, float32(math.NaN())}}, "value 1 is NaN")
+	bad(&sparse.CSR[float32]{Pattern: p, Val: []float32{float32(math.Inf(-1)), 1}}, "value 0 is -Inf")
+	bad(&sparse.CSR[float32]{Pattern: p, Val: []float32{1}}, "values")
+	p.ColIdx = []int32{0, 7}
+	bad(&sparse.CSR[float32]{Pattern: p, Val: []float32{1, 1}}, "7")
+}
+
+// A case that cannot fit is an error before anything is allocated.
+func TestTooLarge(t *testing.T) {
+	s := &sparse.CSR[float64]{Pattern: sparse.Pattern{Rows: 1 << 20, Cols: 1 << 20, RowPtr: make([]int64, 1<<20+1)}}
+	m, err := NewMatrix("wide", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := cpu.New(1)
+	if mem := dev.Props().MemoryBytes; mem == 0 || mem > 1<<44 {
+		t.Skip("the memory of this machine is unknown, or enough")
+	}
+	for _, op := range Ops {
+		if _, err := Run(ctxb, dev, m, Case{Op: op, K: maxK}, brief); err == nil || !strings.Contains(err.Error(), "smaller K") {
+			t.Errorf("%s: error %v", op, err)
+		}
+	}
+}
+
+func TestRunCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(ctxb)
+	cancel()
+	for _, by := range []TileBy{TileByModel, TileBySearch} {
+		if _, err := Run(ctx, cpu.New(1), small[float32](t), Case{Op: SpMM, K: 4, Tiling: Tiling{By: by}}, brief); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// fake is an operation that does what it is told.
+func fake(p *problem[float32], call func(out []float32) error) *operation[float32] {
+	out := make([]float32, p.out)
+	return &operation[float32]{
+		call:   func(context.Context) error { return call(out) },
+		poison: func() error { setNaN(out); return nil },
+		result: func() ([]float32, error) { return out, nil },
+		close:  func() error { return nil },
+	}
+}
+
+// right computes SDDMM by the formula.
+func right(p *problem[float32], out []float32) {
+	want, _ := sddmm.Reference(p.c.Epilogue, 1, p.m.S, p.a, p.b, 0, nil)
+	for z, v := range want {
+		out[z] = float32(v)
+	}
+}
+
+// Every kind of wrong result is an error, and no time is reported.
+func TestMeasureFindsMistakes(t *testing.T) {
+	p, err := newProblem(small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	broken := errors.New("broken")
+	for name, call := range map[string]func(out []float32) error{
+		"nothing":     func(out []float32) error { return nil },
+		"one missing": func(out []float32) error { x := out[3]; right(p, out); out[3] = x; return nil },
+		"one wrong":   func(out []float32) error { right(p, out); out[5] *= 1 + 1e-4; return nil },
+		"wrong sign":  func(out []float32) error { right(p, out); out[0] = -out[0]; return nil },
+		"wrong later": func(out []float32) error { right(p, out); calls++; out[1] *= float32(1 + calls/4); return nil },
+		"other bits": func(out []float32) error {
+			right(p, out)
+			calls++
+			out[1] = math.Nextafter32(out[1], float32(2000*(calls/3)-1000))
+			return nil
+		},
+		"fails":        func(out []float32) error { return broken },
+		"fails later":  func(out []float32) error { right(p, out); calls++; return map[bool]error{true: broken}[calls > 3] },
+		"is all right": func(out []float32) error { right(p, out); return nil },
+	} {
+		calls = 0
+		rec := newRecord(p, 1)
+		err := measure(ctxb, &clock{step: 1}, Sampling{Warmups: 1, Samples: 3, Seconds: 1e-9, Limit: 1}, p, fake(p, call), rec)
+		good := name == "is all right"
+		if (err == nil) != good || good != (rec.Median > 0) {
+			t.Errorf("%s: error %v, time %v", name, err, rec.Median)
+		}
+		if strings.HasPrefix(name, "fails") != errors.Is(err, broken) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	var wrong *WrongError
+	err = measure(ctxb, &clock{step: 1}, brief.Sampling, p, fake(p, func(out []float32) error { right(p, out); out[5] = 99; return nil }), newRecord(p, 1))
+	if !errors.As(err, &wrong) || wrong.Element != 5 || wrong.Got != 99 || !strings.Contains(err.Error(), "small") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The check must not be so loose that a float32 result passes as float64.
+func TestCheckIsTight(t *testing.T) {
+	m := random[float64](t, 40, 30)
+	p, err := newProblem(m, Case{Op: SpMM, K: 20}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, p.out)
+	for n, e := range p.at {
+		got[e] = p.want[n]
+	}
+	if _, err := p.check(got); err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		got[i] = float64(float32(got[i]))
+	}
+	if _, err := p.check(got); err == nil {
+		t.Error("a result rounded to float32 passes as float64")
+	}
+}
+
+// The largest row is always checked, and large matrices are sampled.
+func TestSampleRows(t *testing.T) {
+	counts := make([]int64, 1_000_000)
+	for i := range counts {
+		counts[i] = int64(i % 7)
+	}
+	counts[777_777] = 500
+	rows := sampleRows(counts, 128, 1)
+	if !slices.Contains(rows, 777_777) || !slices.Contains(rows, 0) || !slices.Contains(rows, 999_999) || !slices.IsSorted(rows) || len(slices.Compact(slices.Clone(rows))) != len(rows) {
+		t.Errorf("%d rows, or the largest, the first or the last is not among them", len(rows))
+	}
+	if len(rows) < 1000 || len(rows) > 20_000 {
+		t.Errorf("%d of a million rows", len(rows))
+	}
+	if got := sampleRows([]int64{1, 2, 3}, 1, 1); !slices.Equal(got, []int{0, 1, 2}) {
+		t.Errorf("of three rows %v", got)
+	}
+	if got := sampleRows([]int64{3, 1e12, 3}, 128, 1); !slices.Equal(got, []int{1}) {
+		t.Errorf("a row beyond every budget: %v", got)
+	}
+	if got := sampleRows(nil, 1, 1); got != nil {
+		t.Errorf("of none %v", got)
+	}
+}
+
+// The counts of the package documentation, by hand: 4×5, 6 non-zeros, 3 rows and 4 columns active.
+func TestCounts(t *testing.T) {
+	for _, c := range []struct {
+		c    Case
+		size int64
+		want Counts
+	}{
+		{Case{Op: SDDMM, K: 10}, 4, Counts{120, 6*40 + 3*40 + 6*8 + 40, 4*40 + 3*40 + 6*8 + 40}},
+		{Case{Op: SDDMM, K: 10, Epilogue: sddmm.Scale}, 4, Counts{120, 6*40 + 3*40 + 6*12 + 40, 4*40 + 3*40 + 6*12 + 40}},
+		{Case{Op: SpMM, K: 10}, 8, Counts{120, 6*80 + 4*80 + 6*12 + 40, 4*80 + 4*80 + 6*12 + 40}},
+		{Case{Op: SpMMT, K: 1}, 4, Counts{12, 6*4 + 5*4 + 6*8 + 48, 3*4 + 5*4 + 6*8 + 48}},
+	} {
+		if got, _ := count(small[float32](t), c.c, c.size); got != c.want {
+			t.Errorf("%+v with %d bytes: %+v, want %+v", c.c, c.size, got, c.want)
+		}
+	}
+}
+
+// The same operands from the same seed, in both types to the bit, all in [½, 3/2).
+func TestFill(t *testing.T) {
+	a, b := fill[float32](100, 7, operandA, 3), fill[float64](100, 7, operandA, 3)
+	other, seeded := fill[float32](100, 7, operandB, 3), fill[float32](100, 7, operandA, 4)
+	same, sameSeed := 0, 0
+	for e, x := range a.Data {
+		if float64(x) != b.Data[e] || x < 0.5 || x >= 1.5 {
+			t.Fatalf("element %d is %v and %v", e, x, b.Data[e])
+		}
+		if x == other.Data[e] {
+			same++
+		}
+		if x == seeded.Data[e] {
+			sameSeed++
+		}
+	}
+	if same > 5 || sameSeed > 5 {
+		t.Errorf("of 700 elements %d are those of another operand, %d those of another seed", same, sameSeed)
+	}
+	// As documented at Export, worked out by hand for operand 1, seed 0, element 0.
+	if got := fill[float64](1, 1, 1, 0).Data[0]; got != 0.5+float64(mix(1<<56)>>41)*0x1p-23 {
+		t.Errorf("the first element is %v", got)
+	}
+}
+
+func TestHash(t *testing.T) {
+	a, b := small[float32](t), small[float64](t)
+	if a.Hash != b.Hash {
+		t.Error("the hash depends on the type")
+	}
+	s := *a.S
+	s.ColIdx = slices.Clone(s.ColIdx)
+	s.ColIdx[5] = 2
+	if c, err := NewMatrix("other", &s); err != nil || c.Hash == a.Hash {
+		t.Errorf("another pattern has the same hash, or error %v", err)
+	}
+}
+
+func TestPeers(t *testing.T) {
+	for _, m := range []*Matrix[float64]{small[float64](t), random[float64](t, 60, 40)} {
+		for _, c := range allCases(1, 16) {
+			for _, peer := range Peers(c.Op) {
+				rec, err := RunPeer(ctxb, peer, 1, 0, m, c, brief)
+				if err != nil {
+					t.Errorf("%s, %+v: %v", peer, c, err)
+				} else if rec.Implementation != peer || rec.Type != "float64" || rec.Threads != 1 || !(rec.Median > 0) {
+					t.Errorf("%+v", rec)
+				}
+			}
+		}
+	}
+	var skip *SkipError
+	m := random[float64](t, 60, 40)
+	if _, err := RunPeer(ctxb, Gonum, 1, 10_000, m, Case{Op: SpMM, K: 16}, brief); !errors.As(err, &skip) {
+		t.Errorf("a product beyond the memory: error %v", err)
+	}
+	if _, err := RunPeer(ctxb, Bowman, 1, 0, m, Case{Op: SDDMM, K: 16}, brief); !errors.As(err, &skip) {
+		t.Errorf("a product that the peer does not have: error %v", err)
+	}
+	empty, err := NewMatrix("empty", &sparse.CSR[float64]{Pattern: sparse.Pattern{Cols: 3, RowPtr: []int64{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RunPeer(ctxb, Gonum, 1, 0, empty, Case{Op: SpMM, K: 16}, brief); !errors.As(err, &skip) {
+		t.Errorf("a shape that the peer does not have: error %v", err)
+	}
+}
+
+func TestSuites(t *testing.T) {
+	for _, s := range Suites() {
+		if got, err := SuiteByName(s.Name); err != nil || got.Name != s.Name || s.About == "" {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		for _, c := range s.Cases() {
+			if err := c.Check(); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+		if len(s.Cases()) != len(s.Ops)*len(s.K) {
+			t.Errorf("%s: %d cases", s.Name, len(s.Cases()))
+		}
+	}
+	if _, err := SuiteByName("none"); err == nil || !strings.Contains(err.Error(), "cpu, sweep, model") {
+		t.Errorf("error %v", err)
+	}
+}
