@@ -15,6 +15,7 @@
 //	sddmm       sampled dense-dense products: one call, or planned on resident operands
 //	spmm        sparse-dense products, likewise
 //	algos/als   alternating least squares, for ratings and for implicit feedback
+//	algos/ccd   cyclic coordinate descent (CCD++), for ratings
 //	algos/fit   what all solvers share: options, iterations, early stopping
 //	factors     trained models: predictions, top-N lists, similar items, metrics, files
 //	device      the seam between operations and the places where they run

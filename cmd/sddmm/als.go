@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"sddmmkit/algos/als"
 	"sddmmkit/algos/fit"
@@ -16,11 +14,9 @@ import (
 // alsFlags are the flags of "sddmm als".
 type alsFlags struct {
 	trainFlags
-	biases, mean bool
-	biasLambda   float64
-	implicit     bool
-	alpha        float64
-	cgSteps      int
+	implicit bool
+	alpha    float64
+	cgSteps  int
 }
 
 func (a *app) alsCommand() *cobra.Command {
@@ -48,21 +44,12 @@ Ctrl-C ends training within a second; the model of the iterations so far is eval
 			if err != nil {
 				return err
 			}
-			given := map[string]string{}
-			cmd.Flags().VisitAll(func(flag *pflag.Flag) { given[flag.Name] = flag.Value.String() })
-			delete(given, "help")
-			if f.precision == 64 {
-				return trainRun(cmd.Context(), a, &f.trainFlags, p, alsAlgorithm[float64](f), given)
-			}
-			return trainRun(cmd.Context(), a, &f.trainFlags, p, alsAlgorithm[float32](f), given)
+			return trainBy(cmd, a, &f.trainFlags, p, alsAlgorithm[float32](f), alsAlgorithm[float64](f))
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.register(flags)
-	flags.BoolVar(&f.biases, "biases", false, "user and item biases, solved with the factors")
-	flags.Float64Var(&f.biasLambda, "bias-lambda", 0, "λ of the biases; 0 means half of --lambda")
-	flags.BoolVar(&f.mean, "mean", false, "subtract the mean rating first: best where test users or items may have no training ratings")
+	f.register(flags, als.DefaultOptions[float32]().Iterations)
 	flags.BoolVar(&f.implicit, "implicit", false, "values are strengths of implicit feedback (plays, clicks), not ratings")
 	flags.Float64Var(&f.alpha, "alpha", 40, "implicit feedback: confidence is 1 + α·|value|; the larger the values, the smaller it should be")
 	flags.IntVar(&f.cgSteps, "cg-steps", als.DefaultOptions[float32]().CGSteps, "conjugate-gradient steps per half-iteration at most")
@@ -77,10 +64,6 @@ func (f *alsFlags) plan(changed func(string) bool) (plan, error) {
 	switch {
 	case f.implicit && (f.biases || f.mean):
 		return plan{}, usagef("--biases and --mean are for ratings; leave them out with --implicit")
-	case changed("bias-lambda") && !f.biases:
-		return plan{}, usagef("--bias-lambda is for biases; add --biases")
-	case !(f.biasLambda >= 0 && number(f.biasLambda).known()):
-		return plan{}, usagef("--bias-lambda %v; want a finite number of at least 0", f.biasLambda)
 	case changed("alpha") && !f.implicit:
 		return plan{}, usagef("--alpha is for implicit feedback; add --implicit")
 	case !(f.alpha >= 0 && number(f.alpha).known()):
@@ -97,12 +80,7 @@ func alsAlgorithm[T sparse.Float](f alsFlags) algorithm[T] {
 		train: func(ctx context.Context, dev device.Device, train *sparse.CSR[T], shared fit.Options[T]) (*fit.Result[T], error) {
 			opt := als.DefaultOptions[T]()
 			opt.Options = shared
-			opt.Biases, opt.Mean, opt.Implicit, opt.Alpha, opt.CGSteps = f.biases, f.mean, f.implicit, f.alpha, f.cgSteps
-			opt.BiasLambda = f.biasLambda
-			res, err := als.Train(ctx, dev, train, opt)
-			if res != nil && res.Model.Meta != nil {
-				res.Model.Meta["mean"] = strconv.FormatBool(f.mean)
-			}
-			return res, err
+			opt.Implicit, opt.Alpha, opt.CGSteps = f.implicit, f.alpha, f.cgSteps
+			return als.Train(ctx, dev, train, opt)
 		}}
 }

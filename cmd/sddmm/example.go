@@ -39,7 +39,7 @@ func showExample[T sparse.Float](ctx context.Context, a *app, data *problem[T], 
 	for _, s := range list {
 		a.printf("  %4.2f  %s\n", s.Score, printable(s.Name))
 	}
-	a.printf("\nNext: sddmm als --train FILE --split 0.1 --out DIR, then sddmm recommend --model DIR --user ID\n")
+	a.printf("\nNext: sddmm %s --train FILE --split 0.1 --out DIR, then sddmm recommend --model DIR --user ID\n", m.Algo)
 	return nil
 }
 

@@ -15,8 +15,9 @@ import (
 
 // recommendNew makes lists for the users of --ratings, or those of them that --user names.
 func recommendNew[T sparse.Float](ctx context.Context, a *app, f *recommendFlags, m *factors.Model[T], known *side) ([]recommendation, error) {
-	if m.Algo != "als" {
-		return nil, fmt.Errorf("the model was made by %q, and new users can be solved for models of als; train it again with their ratings", m.Algo)
+	// Both minimise the same loss, of which a new user's factors are the exact minimum.
+	if m.Algo != "als" && m.Algo != "ccd" {
+		return nil, fmt.Errorf("the model was made by %q, and new users can be solved for models of als and ccd; train it again with their ratings", m.Algo)
 	}
 	opt, err := f.readFlags.options()
 	if err != nil {

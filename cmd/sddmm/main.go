@@ -117,6 +117,7 @@ each with an optional :seed=N at the end; counts may end in k, M or G.
 Exit status: 0 good, 1 bad input or a failed run, 2 bad usage, 130 interrupted.`,
 		Example: `  sddmm als                                    # the built-in set: watch it learn
   sddmm als --train ratings.csv --split 0.1 --out model
+  sddmm ccd --train ratings.csv --split 0.1
   sddmm recommend --model model --user 196 --titles movies.csv
   sddmm similar --model model --item 50 --titles movies.csv
   sddmm info --matrix ratings.csv
@@ -141,7 +142,7 @@ Exit status: 0 good, 1 bad input or a failed run, 2 bad usage, 130 interrupted.`
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usagef("%s", parsing.ReplaceAllString(err.Error(), ""))
 	})
-	root.AddCommand(a.alsCommand(), a.recommendCommand(), a.similarCommand(), a.convertCommand(), a.infoCommand(), a.benchCommand())
+	root.AddCommand(a.alsCommand(), a.ccdCommand(), a.recommendCommand(), a.similarCommand(), a.convertCommand(), a.infoCommand(), a.benchCommand())
 	return root
 }
 

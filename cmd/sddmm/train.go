@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"sddmmkit/algos/fit"
@@ -28,13 +29,16 @@ type trainFlags struct {
 	precision      int
 	out            string
 	quiet          bool
+	biases, mean   bool
+	biasLambda     float64
 }
 
-func (f *trainFlags) register(flags *pflag.FlagSet) {
+// register adds the flags to a command whose solver needs about so many iterations.
+func (f *trainFlags) register(flags *pflag.FlagSet, iters int) {
 	f.dataFlags.register(flags)
 	flags.IntVar(&f.rank, "rank", 32, "number of factors K")
 	flags.Float64Var(&f.lambda, "lambda", 0.1, "regularization λ")
-	flags.IntVar(&f.iters, "iters", 15, "iterations at most")
+	flags.IntVar(&f.iters, "iters", iters, "iterations at most")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first factors and of what is split off; the same seed gives the same bits")
 	flags.StringVar(&f.regularization, "regularization", "", "what λ is multiplied with: weighted (the number of ratings of the user or item) or plain (1); default weighted, for implicit feedback plain")
 	flags.IntVar(&f.patience, "patience", 0, "stop when validation has not improved for so many iterations, and keep the best; needs --validation")
@@ -42,6 +46,9 @@ func (f *trainFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.precision, "precision", 32, "bits of the factors, 32 or 64")
 	flags.StringVar(&f.out, "out", "", "directory to save the model and its metrics to")
 	flags.BoolVar(&f.quiet, "quiet", false, "no table and no progress bar, only the result")
+	flags.BoolVar(&f.biases, "biases", false, "user and item biases, solved with the factors")
+	flags.Float64Var(&f.biasLambda, "bias-lambda", 0, "λ of the biases; 0 means half of --lambda")
+	flags.BoolVar(&f.mean, "mean", false, "subtract the mean rating first: best where test users or items may have no training ratings")
 }
 
 var deviceName = regexp.MustCompile(`^(auto|cpu|cuda(:\d+)?|opencl(:\d+)?)$`)
@@ -64,6 +71,10 @@ func (f *trainFlags) check(changed func(string) bool) error {
 		return usagef("--out is empty; want the name of a directory")
 	case !deviceName.MatchString(f.device):
 		return usagef("--device %q; want auto, cpu, cuda:N or opencl:N", f.device)
+	case changed("bias-lambda") && !f.biases:
+		return usagef("--bias-lambda is for biases; add --biases")
+	case !(f.biasLambda >= 0 && number(f.biasLambda).known()):
+		return usagef("--bias-lambda %v; want a finite number of at least 0", f.biasLambda)
 	}
 	_, err := f.kind()
 	return err
@@ -87,6 +98,17 @@ type algorithm[T sparse.Float] struct {
 	name     string
 	implicit bool
 	train    func(ctx context.Context, dev device.Device, train *sparse.CSR[T], opt fit.Options[T]) (*fit.Result[T], error)
+}
+
+// trainBy trains with the algorithm in the precision that the flags ask for.
+func trainBy(cmd *cobra.Command, a *app, f *trainFlags, p plan, single algorithm[float32], double algorithm[float64]) error {
+	given := map[string]string{}
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { given[flag.Name] = flag.Value.String() })
+	delete(given, "help")
+	if f.precision == 64 {
+		return trainRun(cmd.Context(), a, f, p, double, given)
+	}
+	return trainRun(cmd.Context(), a, f, p, single, given)
 }
 
 // trainRun loads, trains, evaluates, reports and saves: all that solvers have in common.
@@ -121,7 +143,7 @@ func trainRun[T sparse.Float](ctx context.Context, a *app, f *trainFlags, p plan
 		Options: flags, Device: dev.Props(), Data: data.event()}
 
 	opt := fit.Options[T]{Rank: f.rank, Lambda: f.lambda, Iterations: f.iters, Seed: f.seed, Patience: f.patience,
-		Validation: data.validation}
+		Mean: f.mean, Biases: f.biases, BiasLambda: f.biasLambda, Validation: data.validation}
 	if opt.Regularization, err = f.kind(); err != nil {
 		return err
 	}
