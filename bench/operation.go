@@ -8,6 +8,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/spmm"
@@ -73,7 +74,7 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 		}
 		if tiling.fixed() {
 			op.tile = tiling.Tile
-			if err := plan.SetTile(sddmm.Tile{Columns: op.tile.Columns, Depth: op.tile.Depth}); err != nil {
+			if err := plan.SetTile(model.Tile{Tj: op.tile.Columns, Tk: op.tile.Depth}); err != nil {
 				return nil, err
 			}
 		}
@@ -91,7 +92,7 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 	opened = append(opened, plan)
 	if tiling.fixed() {
 		op.tile = tiling.Tile
-		if err := plan.SetTile(spmm.Tile{Columns: op.tile.Columns}); err != nil {
+		if err := plan.SetTile(model.Tile{Tj: op.tile.Columns}); err != nil {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
+	"sddmmkit/model"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
 )
@@ -29,6 +30,8 @@ type Resident struct {
 	host       *sparse.Pattern
 	transposed *Transposed            // once made
 	panels     map[int]*tiling.Panels // by width, once made
+	profile    *model.Profile         // once made
+	choices    map[chooseKey]model.Choice
 }
 
 // Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with

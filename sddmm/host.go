@@ -2,11 +2,13 @@ package sddmm
 
 import (
 	"context"
+	"time"
 	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
+	"sddmmkit/model"
 )
 
 // hostRun is one call on the CPU: operands as slices, and the inner loop.
@@ -35,10 +37,35 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 	if beta != 0 {
 		r.op |= asm.Beta
 	}
-	if tile := pl.tileFor(a.Cols); tile.Columns > 0 && alpha != 0 {
-		return pl.runPanels(ctx, host, &r, tile)
+	if alpha == 0 {
+		return pl.runTile(ctx, host, &r, model.Tile{})
 	}
-	return pl.runRows(ctx, host, &r)
+	if pl.tile != nil {
+		return pl.runTile(ctx, host, &r, *pl.tile)
+	}
+	search, err := pl.tuningFor(ctx, a.Cols)
+	if err != nil {
+		return err
+	}
+	tile, report := search.next()
+	if tile.Tj > 0 { // panels are made before the clock starts
+		if _, err := pl.pat.Panels(tile.Tj); err != nil {
+			return err
+		}
+	}
+	start := time.Now()
+	err = pl.runTile(ctx, host, &r, tile)
+	if report != nil && err == nil {
+		report(time.Since(start).Seconds())
+	}
+	return err
+}
+
+func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
+	if tile.Tj > 0 {
+		return pl.runPanels(ctx, host, r, tile)
+	}
+	return pl.runRows(ctx, host, r)
 }
 
 // runRows goes over the rows, and within a unit calls the inner loop once per row. The loop sees the
@@ -62,15 +89,15 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
 // panel stay in cache while the rows of A go past (cuSDDMM, algorithm 3 in the order T_j, T_k, T_i). With
-// tile.Depth < K a panel is done slice by slice of K, with the partial sums in P; the inner loop
+// tile.Tk < K a panel is done slice by slice of K, with the partial sums in P; the inner loop
 // adds up in slices anyway, so that no tile changes a bit.
-func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], tile Tile) error {
-	panels, err := pl.pat.Panels(tile.Columns)
+func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
+	panels, err := pl.pat.Panels(tile.Tj)
 	if err != nil {
 		return err
 	}
 	k := r.a.Cols
-	depth := tile.Depth
+	depth := tile.Tk
 	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
 		// Whole rows, also where partial sums would overwrite values that are still needed.
 		return host.Run(ctx, len(panels.Work), func(unit int) {

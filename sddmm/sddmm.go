@@ -6,6 +6,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 )
@@ -34,8 +35,9 @@ func (f Epilogue) String() string {
 
 // Plan runs SDDMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
-	pat  *pattern.Resident
-	tile *Tile // nil: chosen per K
+	pat   *pattern.Resident
+	tile  *model.Tile     // nil: chosen for each K
+	tuned map[int]*tuning // by K
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan.
@@ -117,6 +119,7 @@ func Compute[T Float](ctx context.Context, dev device.Device, f Epilogue, alpha 
 	if err != nil {
 		return err
 	}
+	pl.tile = &model.Tile{} // one call does not pay for planning
 	ra, err := dense.Place(dev, a)
 	if err != nil {
 		return fmt.Errorf("sddmm.Compute: A: %w", err)

@@ -1,35 +1,24 @@
 package sddmm
 
 import (
+	"context"
 	"fmt"
+	"unsafe"
 
 	"sddmmkit/internal/asm"
+	"sddmmkit/model"
 	"sddmmkit/tiling"
 )
 
-// Tile is a cut of the work into pieces that stay in cache: panels of columns, and slices of K.
-type Tile struct {
-	Columns int // T_j, columns of a panel; 0 means no panels
-	Depth   int // T_k, a multiple of 128; 0 means all of K
-}
-
-func (t Tile) String() string {
-	switch {
-	case t.Columns == 0:
-		return "none"
-	case t.Depth == 0:
-		return fmt.Sprintf("%d columns", t.Columns)
+// SetTile makes all calls use panels of t.Tj columns, one after the other, and slices of t.Tk of K, a
+// multiple of 128; 0 means not to cut. It changes speed and no bit of the results. Without SetTile the
+// model chooses for each K at its first call, and the first calls try other slices.
+func (pl *Plan[T]) SetTile(t model.Tile) error {
+	if t.Ti != 0 || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.Slice != 0 {
+		return fmt.Errorf("sddmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and a multiple of %d of K", t.Ti, t.Tj, t.Tk, asm.Slice)
 	}
-	return fmt.Sprintf("%d columns × %d of K", t.Columns, t.Depth)
-}
-
-// SetTile makes all calls use t. It changes speed and no bit of the results.
-func (pl *Plan[T]) SetTile(t Tile) error {
-	if t.Columns < 0 || t.Depth < 0 || t.Depth%asm.Slice != 0 {
-		return fmt.Errorf("sddmm: tile of %d columns and %d of K; want columns ≥ 0 and a multiple of %d", t.Columns, t.Depth, asm.Slice)
-	}
-	if t.Columns > 0 {
-		if _, err := pl.pat.Panels(t.Columns); err != nil {
+	if t.Tj > 0 {
+		if _, err := pl.pat.Panels(t.Tj); err != nil {
 			return err
 		}
 	}
@@ -37,12 +26,72 @@ func (pl *Plan[T]) SetTile(t Tile) error {
 	return nil
 }
 
-// tileFor returns the tile for calls with k columns.
-func (pl *Plan[T]) tileFor(k int) Tile {
-	if pl.tile != nil {
-		return *pl.tile
+// Choice returns what the model takes for calls with K = k, and why.
+func (pl *Plan[T]) Choice(ctx context.Context, k int) (model.Choice, error) {
+	return pl.pat.Choose(ctx, model.SDDMM, k, int(unsafe.Sizeof(T(0))))
+}
+
+// tuning is the search for T_k of one K (cuSDDMM, algorithm 4, line 4): the first calls take turns in
+// trying the candidates, and later ones use the fastest.
+type tuning struct {
+	candidates []model.Tile
+	best       []float64 // seconds of each, the least of its turns
+	turn       int
+}
+
+// turns is the number of times that each candidate is tried.
+const turns = 2
+
+// next returns the tile for the next call, and a function to report its time with, or nil when the
+// search is over.
+func (t *tuning) next() (model.Tile, func(seconds float64)) {
+	n := len(t.candidates)
+	if n == 1 || t.turn == n*turns {
+		return t.candidates[t.fastest()], nil
 	}
-	return Tile{}
+	i := t.turn % n
+	return t.candidates[i], func(seconds float64) {
+		if t.turn < n || seconds < t.best[i] {
+			t.best[i] = seconds
+		}
+		t.turn++
+	}
+}
+
+func (t *tuning) fastest() int {
+	f := 0
+	for i, s := range t.best {
+		if s < t.best[f] {
+			f = i
+		}
+	}
+	return f
+}
+
+// tuningFor returns the search for K = k, made at the first call.
+func (pl *Plan[T]) tuningFor(ctx context.Context, k int) (*tuning, error) {
+	if t, ok := pl.tuned[k]; ok {
+		return t, nil
+	}
+	c, err := pl.Choice(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	t := &tuning{candidates: []model.Tile{c.Tile}}
+	for tk := asm.Slice; c.Tile.Tj > 0 && tk < k; tk *= 2 {
+		if tk != c.Tile.Tk {
+			t.candidates = append(t.candidates, model.Tile{Tj: c.Tile.Tj, Tk: tk})
+		}
+	}
+	if c.Tile.Tk > 0 {
+		t.candidates = append(t.candidates, model.Tile{Tj: c.Tile.Tj})
+	}
+	t.best = make([]float64, len(t.candidates))
+	if pl.tuned == nil {
+		pl.tuned = map[int]*tuning{}
+	}
+	pl.tuned[k] = t
+	return t, nil
 }
 
 // segments runs the inner loop over the segments of one unit of a panel, for columns [lo, hi) of A and B.

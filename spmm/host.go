@@ -6,6 +6,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 )
 
@@ -24,7 +25,7 @@ type hostRun[T Float] struct {
 
 // runHost is the CPU path: whole rows go straight to C, pieces of long rows go to scratch and
 // are added up in order afterwards.
-func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
+func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
 	if c.Cols == 0 {
 		return ctx.Err()
 	}
@@ -42,9 +43,15 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, pat *pattern.R
 	if pl.scratch != nil {
 		r.scratch = pl.scratch.Host()
 	}
-	tile := pl.tileFor(c.Cols)
-	if tile.Columns > 0 && alpha != 0 {
-		if err := r.runPanels(ctx, host, pat, tile.Columns); err != nil {
+	var tile model.Tile
+	if alpha != 0 {
+		var err error
+		if tile, err = pl.tileFor(ctx, op, c.Cols); err != nil {
+			return err
+		}
+	}
+	if tile.Tj > 0 {
+		if err := r.runPanels(ctx, host, pat, tile.Tj); err != nil {
 			return err
 		}
 	} else if err := r.runRows(ctx, host, pat); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 )
@@ -25,7 +26,7 @@ const (
 // Plan runs SpMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
 	pat     *pattern.Resident
-	tile    *Tile             // nil: chosen per K
+	tile    *model.Tile       // nil: chosen for each K
 	scratch *device.Buffer[T] // partial sums of rows in pieces, grown on demand
 }
 
@@ -62,7 +63,7 @@ func (pl *Plan[T]) Run(ctx context.Context, op Op, alpha T, s *device.Buffer[T],
 	if err := pl.reserve(int64(pat.Work.Slots) * int64(c.Cols)); err != nil {
 		return err
 	}
-	return pl.runHost(ctx, pat.Device().(device.Host), pat, perm, alpha, s, b, beta, c)
+	return pl.runHost(ctx, pat.Device().(device.Host), op, pat, perm, alpha, s, b, beta, c)
 }
 
 // Close frees the plan's scratch memory. Closing again does nothing.
@@ -139,6 +140,7 @@ func Compute[T Float](ctx context.Context, dev device.Device, op Op, alpha T, s 
 		return err
 	}
 	defer pl.Close()
+	pl.tile = &model.Tile{} // one call does not pay for planning
 	vals, err := device.Place(dev, s.Val)
 	if err != nil {
 		return err

@@ -3,38 +3,47 @@ package spmm
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 )
 
-// Tile is a cut of the work into pieces that stay in cache.
-type Tile struct {
-	Columns int // T_j, columns of op(S) in a panel, which are rows of B; 0 means no panels
-}
-
-func (t Tile) String() string {
-	if t.Columns == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%d columns", t.Columns)
-}
-
-// SetTile makes all calls use t. It changes speed and no bit of the results. K = 1 never uses a tile.
-func (pl *Plan[T]) SetTile(t Tile) error {
-	if t.Columns < 0 {
-		return fmt.Errorf("spmm: tile of %d columns; want 0 or more", t.Columns)
+// SetTile makes all calls use panels of t.Tj columns of op(S), one after the other; 0 means not to cut.
+// It changes speed and no bit of the results. Without SetTile the model chooses for each K at its first
+// call. K = 1 never uses a tile.
+func (pl *Plan[T]) SetTile(t model.Tile) error {
+	if t.Ti != 0 || t.Tj < 0 || t.Tk != 0 {
+		return fmt.Errorf("spmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and 0 of K", t.Ti, t.Tj, t.Tk)
 	}
 	pl.tile = &t
 	return nil
 }
 
-// tileFor returns the tile for calls with k columns.
-func (pl *Plan[T]) tileFor(k int) Tile {
-	if k > 1 && pl.tile != nil {
-		return *pl.tile
+// Choice returns what the model takes for calls with K = k, and why.
+func (pl *Plan[T]) Choice(ctx context.Context, op Op, k int) (model.Choice, error) {
+	pat, kind := pl.pat, model.SpMM
+	if op == Trans {
+		t, err := pat.Transpose()
+		if err != nil {
+			return model.Choice{}, err
+		}
+		pat, kind = &t.Resident, model.SpMMT
 	}
-	return Tile{}
+	return pat.Choose(ctx, kind, k, int(unsafe.Sizeof(T(0))))
+}
+
+// tileFor returns the tile for a call with k columns.
+func (pl *Plan[T]) tileFor(ctx context.Context, op Op, k int) (model.Tile, error) {
+	switch {
+	case k <= 1:
+		return model.Tile{}, nil
+	case pl.tile != nil:
+		return *pl.tile, nil
+	}
+	c, err := pl.Choice(ctx, op, k)
+	return c.Tile, err
 }
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a panel

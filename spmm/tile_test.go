@@ -9,6 +9,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 	"sddmmkit/spmm"
@@ -79,7 +80,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 			}
 			for _, beta := range []T{0, 1, 0.7} {
 				for _, v := range []*device.Buffer[T]{vals, nil} {
-					run := func(tile *spmm.Tile) []T {
+					run := func(tile *model.Tile) []T {
 						plan, err := spmm.NewPlan[T](pat)
 						if err != nil {
 							t.Fatal(err)
@@ -100,8 +101,8 @@ func testTiles[T sparse.Float](t *testing.T) {
 						}
 						return slices.Clone(c.Buf.Host())
 					}
-					want := run(&spmm.Tile{})
-					for _, tile := range []*spmm.Tile{nil, {Columns: 5}, {Columns: 64}, {Columns: 3999}, {Columns: 8000}} {
+					want := run(&model.Tile{})
+					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 3999}, {Tj: 8000}} {
 						if got := run(tile); !slices.Equal(got, want) {
 							t.Fatalf("K %d, trans %v, β %v: tile %v gives other bits", k, bool(op), beta, tile)
 						}
@@ -111,7 +112,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 			b.Close()
 		}
 	}
-	if plan, err := spmm.NewPlan[T](pat); err != nil || plan.SetTile(spmm.Tile{Columns: -1}) == nil {
+	if plan, err := spmm.NewPlan[T](pat); err != nil || plan.SetTile(model.Tile{Tj: -1}) == nil {
 		t.Errorf("a negative tile was taken (%v)", err)
 	}
 }

@@ -33,13 +33,13 @@ var table = []rule{
 
 	// Pure functions of a pattern, and of a device's properties.
 	{"tiling", "sparse internal/parallel", ""},
-	{"model", "tiling device", ""},
+	{"model", "sparse tiling device internal/parallel", ""},
 
 	// Devices. Drivers know no operation; only backend names them.
 	{"device", "", ""},
 	{"device/*", "device internal/parallel internal/atomicfile internal/dl", "github.com/klauspost/cpuid/v2"},
 	{"backend", "device device/*", ""},
-	{"pattern", "sparse tiling device internal/parallel", ""},
+	{"pattern", "sparse tiling model device internal/parallel internal/asm", ""},
 
 	// The two primitives: never a driver.
 	{"sddmm", "sparse dense tiling pattern model device internal/asm", ""},
@@ -54,7 +54,7 @@ var table = []rule{
 
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
-	{"internal/asm", "", "github.com/klauspost/cpuid/v2"},
+	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
 	{"internal/conformance", "sparse dense tiling pattern device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
 	{"internal/errbound", "sddmm", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
@@ -70,7 +70,7 @@ const everywhere = "internal/shape"
 
 // Tests may import more: oracles, suites, data and a device to run on.
 const (
-	testsMay      = "internal/conformance internal/errbound internal/realdata internal/parallel backend device device/cpu dataset sparse dense"
+	testsMay      = "model internal/conformance internal/errbound internal/realdata internal/parallel backend device device/cpu dataset sparse dense"
 	testsExternal = "gonum.org/v1/gonum github.com/james-bowman/sparse"
 )
 

@@ -1,0 +1,121 @@
+package model
+
+import (
+	"fmt"
+	"math"
+)
+
+// Choice is the tile that the model takes, what it predicts for it, and why.
+type Choice struct {
+	Prediction
+	Reason       string       // one sentence
+	Alternatives []Prediction // all that were looked at, no tiling first
+}
+
+// Bounds of the tiles that Choose looks at.
+const (
+	minWidth = 256  // columns of a panel
+	minSlice = 128  // of K; slices are multiples of it, so that no tile changes a bit of SDDMM
+	margin   = 0.95 // a tile must be predicted to take less than this share of the time without
+)
+
+// Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
+// none, or panels of 256, 384, 512, 768, … columns, for SDDMM also with slices of 128, 256, … of K. None is
+// taken unless a tile is predicted to be at least 5 % faster.
+func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
+	k, elemBytes = max(k, 0), max(elemBytes, 1)
+	none := m.Predict(op, f, k, elemBytes, Tile{})
+	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
+	if f.Segments == nil && f.NNZ > 0 {
+		c.Reason = "the columns of some row are not in order, so there are no panels"
+		return c
+	}
+	b := float64(f.Cols) * float64(k) * float64(elemBytes)
+	if f.NNZ == 0 || k <= 1 {
+		c.Reason = "there is nothing that a tile could keep"
+		return c
+	}
+	best := none
+	for _, tile := range tiles(op, f.Cols, k) {
+		p := m.Predict(op, f, k, elemBytes, tile)
+		c.Alternatives = append(c.Alternatives, p)
+		if p.Seconds < best.Seconds {
+			best = p
+		}
+	}
+	taken := best
+	if best.Seconds > margin*none.Seconds {
+		taken = none
+	}
+	c.Prediction = taken
+	c.Reason = m.reason(f, b, none, best, taken)
+	return c
+}
+
+// tiles returns the grid.
+func tiles(op Op, cols, k int) []Tile {
+	var all []Tile
+	for n := 2 * 8; ; n++ {
+		width := 1 << (n / 2)
+		if n%2 == 1 {
+			width += width / 2
+		}
+		if width >= cols {
+			return all
+		}
+		all = append(all, Tile{Tj: width})
+		for depth := minSlice; op == SDDMM && depth < k; depth *= 2 {
+			all = append(all, Tile{Tj: width, Tk: depth})
+		}
+	}
+}
+
+// reason says in a sentence why taken was taken: none, or best.
+func (m *Machine) reason(f *Profile, b float64, none, best, taken Prediction) string {
+	// The last cache that does not hold B, and the first that does.
+	levels := m.Measured.Levels
+	small := -1
+	for i, l := range levels {
+		if l.Bytes > 0 && b > float64(l.Bytes) {
+			small = i
+		}
+	}
+	size := func(i int) string { return fmt.Sprintf("%s (%s)", levels[i].Name, bytesText(float64(levels[i].Bytes))) }
+	perRow := func(p Prediction) string {
+		return fmt.Sprintf("%.1f non-zeros per active row", float64(f.NNZ)/math.Max(p.Segments, 1))
+	}
+	if taken.Tile != (Tile{}) {
+		tile := fmt.Sprintf("a panel of %d columns", taken.Tile.Tj)
+		if taken.Tile.Tk > 0 {
+			tile += fmt.Sprintf(" in slices of %d", taken.Tile.Tk)
+		}
+		where := "is read many times"
+		if small >= 0 {
+			where = "is larger than " + size(small)
+		}
+		return fmt.Sprintf("B (%s) %s and %s still has %s: %.2g times as fast", bytesText(b), where, tile, perRow(taken), none.Seconds/taken.Seconds)
+	}
+	switch {
+	case small < 0:
+		return fmt.Sprintf("B (%s) fits in %s", bytesText(b), size(0))
+	case best.Tile == (Tile{}) || best.Seconds >= none.Seconds:
+		if small+1 < len(levels)-1 {
+			return fmt.Sprintf("B (%s) fits in %s, and no panel is faster", bytesText(b), size(small+1))
+		}
+		return fmt.Sprintf("B (%s) is larger than %s, but no panel has enough non-zeros per active row to be faster", bytesText(b), size(small))
+	}
+	return fmt.Sprintf("a panel of %d columns, with %s, would gain only %.1f %%", best.Tile.Tj, perRow(best), 100*(none.Seconds/best.Seconds-1))
+}
+
+// bytesText writes a size as people do.
+func bytesText(b float64) string {
+	units := []string{"bytes", "KB", "MB", "GB", "TB"}
+	u := 0
+	for b >= 1024 && u < len(units)-1 {
+		b, u = b/1024, u+1
+	}
+	if u == 0 || b >= 100 {
+		return fmt.Sprintf("%.0f %s", b, units[u])
+	}
+	return fmt.Sprintf("%.3g %s", b, units[u])
+}

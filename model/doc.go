@@ -1,0 +1,2 @@
+// Package model predicts.
+package model

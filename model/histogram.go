@@ -1,0 +1,63 @@
+package model
+
+import "math/bits"
+
+// histogram counts positive whole numbers in bins whose width grows with the number: eight bins to an
+// octave, single numbers below 16.
+type histogram struct {
+	count, sum []int64
+}
+
+const (
+	perOctave = 8
+	bins      = (64-3)*perOctave + perOctave + 1
+)
+
+func newHistogram() histogram { return histogram{make([]int64, bins), make([]int64, bins)} }
+
+// bin returns the bin of x ≥ 0.
+func bin(x uint64) int {
+	if x < 2*perOctave {
+		return int(x)
+	}
+	e := bits.Len64(x) - 4 // 2³ ≤ x>>e < 2⁴
+	return e*perOctave + int(x>>e)
+}
+
+// binStart returns the least number of a bin.
+func binStart(b int) float64 {
+	if b < 2*perOctave {
+		return float64(b)
+	}
+	e := b/perOctave - 1
+	return float64(b-e*perOctave) * float64(uint64(1)<<e)
+}
+
+func (h histogram) add(x uint64) {
+	b := bin(x)
+	h.count[b]++
+	h.sum[b] += int64(x)
+}
+
+func (h histogram) merge(o histogram) {
+	for b, n := range o.count {
+		h.count[b] += n
+		h.sum[b] += o.sum[b]
+	}
+}
+
+// scale multiplies all numbers by 2^shift.
+func (h histogram) scale(shift int) {
+	if shift == 0 {
+		return
+	}
+	for b := bins - 1; b >= 0; b-- {
+		n, sum := h.count[b], h.sum[b]
+		h.count[b], h.sum[b] = 0, 0
+		if n > 0 {
+			to := bin(uint64(sum/n) << shift)
+			h.count[to] += n
+			h.sum[to] += sum << shift
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package model
+
+import (
+	"sddmmkit/device"
+)
+
+// Op is an operation that the model knows.
+type Op int
+
+// The operations. For SpMMT the profile is that of the transpose, whose values are found by way of
+// a permutation.
+const (
+	SDDMM Op = iota
+	SpMM
+	SpMMT
+)
+
+func (op Op) String() string {
+	switch op {
+	case SpMM:
+		return "spmm"
+	case SpMMT:
+		return "spmm-t"
+	}
+	return "sddmm"
+}
+
+// Costs are what an operation takes beside the traffic, in seconds of one thread.
+type Costs struct {
+	NonZero float64 // each non-zero, in each slice of K, beyond reading its row of B
+	Segment float64 // each segment, in each slice: calls, starting loops, waiting for the first rows
+	Pass    float64 // each panel, in each slice: handing out work and waiting for the last thread
+}
+
+// Machine is a device as the model sees it.
+type Machine struct {
+	Measured device.Measured
+	Threads  int // in use
+	Line     int // bytes of a cache line
+	SDDMM    Costs
+	SpMM     Costs
+}
+
+// NewMachine returns the machine with the given properties, threads of which are in use. Where m is not
+// a valid measurement the machine is assumed to be an ordinary one with caches of the sizes that p says.
+func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
+	threads = max(threads, 1)
+	if !m.Valid() {
+		m = assume(p, threads)
+	}
+	line := p.LineBytes
+	if line <= 0 {
+		line = 64
+	}
+	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+}
+
+// The costs as measured on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
+var (
+	DefaultSDDMM = Costs{NonZero: 0.2e-9, Segment: 20e-9, Pass: 10e-6}
+	DefaultSpMM  = Costs{NonZero: 0.2e-9, Segment: 20e-9, Pass: 10e-6}
+)
+
+// costs returns those of an operation.
+func (m *Machine) costs(op Op) Costs {
+	if op == SDDMM {
+		return m.SDDMM
+	}
+	return m.SpMM
+}
+
+// assume returns what an ordinary machine does, for caches of the sizes in p or usual ones. Half of
+// a shared cache is thought to be in use by others.
+func assume(p device.Props, threads int) device.Measured {
+	l1, l2 := p.L1Bytes, p.L2Bytes
+	if l1 <= 0 {
+		l1 = 32 << 10
+	}
+	if l2 <= l1 {
+		l2 = max(1<<20, 2*l1)
+	}
+	m := device.Measured{Threads: threads, Loop: "assumed"}
+	level := func(name string, bytes int64, shared bool, perSecond, latency, most float64) {
+		l := device.Level{Name: name, Bytes: bytes, Shared: shared}
+		for _, row := range []int{64, 128, 512, 2048} {
+			one := float64(row) / (latency + float64(row)/perSecond)
+			l.Gather = append(l.Gather, device.Rate{RowBytes: row, One: one, All: one * min(float64(threads), most)})
+		}
+		l.Stream = device.Rate{RowBytes: 512, One: perSecond, All: perSecond * min(float64(threads), most)}
+		m.Levels = append(m.Levels, l)
+	}
+	all := float64(threads)
+	level("L1", l1, false, 200e9, 0.5e-9, all)
+	level("L2", l2*3/4, false, 150e9, 0.5e-9, all)
+	if p.L3Bytes > l2 {
+		level("L3", max(p.L3Bytes/2, l2), true, 100e9, 1e-9, all)
+	}
+	level("memory", 0, true, 30e9, 8e-9, 8)
+	return m
+}

@@ -1,0 +1,242 @@
+package model
+
+import (
+	"math"
+)
+
+// Tile is a cut of the work into pieces that stay in a cache, as the paper names its sides. 0 means that a
+// dimension is not cut.
+type Tile struct {
+	Ti int // rows; the CPU paths do not cut them
+	Tj int // columns of a panel
+	Tk int // slice of K
+}
+
+// Prediction is what a tile costs.
+type Prediction struct {
+	Tile     Tile
+	Seconds  float64
+	Levels   []LevelBytes // from the nearest to the farthest
+	Panels   int
+	Segments float64 // rows of A or C that are touched, over all panels
+}
+
+// LevelBytes is how much is read from and written to a level.
+type LevelBytes struct {
+	Name  string
+	Bytes float64
+}
+
+// work is one prediction in the making.
+type work struct {
+	*Machine
+	op     Op
+	f      *Profile
+	row    float64 // bytes of a row of B, A or C within a slice
+	elem   float64
+	panels float64
+	slices float64
+	segs   float64 // segments of one slice, over all panels
+
+	thread float64   // seconds, all threads together
+	bytes  []float64 // by level
+}
+
+// Predict returns the time and the traffic of one call with a tile that Choose could return: in a steady
+// state, where the call before left in the caches what they hold.
+func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Prediction {
+	w := newWork(m, op, f, k, elemBytes, tile)
+	w.gathers()
+	w.rows()
+	w.streams()
+	c := m.costs(op)
+	w.thread += w.slices * (float64(f.NNZ)*c.NonZero + w.segs*c.Segment)
+	p := Prediction{Tile: tile, Panels: int(w.panels), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
+	if tile != (Tile{}) {
+		p.Seconds += w.panels * w.slices * c.Pass
+	}
+	for i, l := range m.Measured.Levels {
+		p.Levels = append(p.Levels, LevelBytes{l.Name, w.bytes[i]})
+	}
+	return p
+}
+
+func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
+	w := &work{Machine: m, op: op, f: f, elem: float64(elemBytes), panels: 1, slices: 1, segs: float64(f.ActiveRows),
+		bytes: make([]float64, len(m.Measured.Levels))}
+	depth := k
+	if tile.Tk > 0 && tile.Tk < k {
+		depth = tile.Tk
+		w.slices = math.Ceil(float64(k) / float64(depth))
+	}
+	if tile.Tj > 0 && tile.Tj < f.Cols {
+		w.panels = math.Ceil(float64(f.Cols) / float64(tile.Tj))
+		w.segs = f.segments(float64(tile.Tj))
+	}
+	w.row = w.lined(float64(depth) * w.elem)
+	return w
+}
+
+// lined returns how many bytes of cache lines a row of a matrix touches: whole lines, and one more
+// than needed in most cases where rows do not begin on a line.
+func (w *work) lined(bytes float64) float64 {
+	line := float64(w.Line)
+	if math.Mod(bytes, line) == 0 {
+		return bytes
+	}
+	return math.Min(bytes+line-w.elem, math.Ceil(bytes/line)*line+line)
+}
+
+// perSegment is the traffic that comes with a segment: its row of A or C.
+func (w *work) perSegment() float64 { return w.row }
+
+// perNonZero is the traffic that comes with a non-zero beside its row of B: column, value, result.
+func (w *work) perNonZero() float64 {
+	switch w.op {
+	case SpMM:
+		return 4 + w.elem
+	case SpMMT:
+		return 4 + 8 + float64(w.Line)
+	}
+	return 4 + 2*w.elem
+}
+
+// window returns how many bytes pass in refs references within a panel. A panel is taken to have its
+// share of everything: what takes refs references there took panels times as many before.
+func (w *work) window(refs float64) float64 {
+	n := math.Max(float64(w.f.NNZ), 1)
+	rows := w.f.footprint(refs*w.panels) / w.panels
+	return rows*w.row + refs*(w.segs/n*w.perSegment()+w.perNonZero())
+}
+
+// call returns how many bytes a whole call touches.
+func (w *work) call() float64 {
+	return float64(w.f.ActiveCols)*w.row*w.slices + float64(w.f.ActiveRows)*w.perSegment()*w.slices + float64(w.f.NNZ)*w.perNonZero()
+}
+
+// pass returns how many bytes one panel touches in one slice.
+func (w *work) pass() float64 { return w.window(float64(w.f.NNZ) / w.panels) }
+
+// capacity returns what a level holds for a thread; memory holds everything.
+func (w *work) capacity(l int) float64 {
+	if b := w.Measured.Levels[l].Bytes; b > 0 {
+		return float64(b)
+	}
+	return math.Inf(1)
+}
+
+// holding returns the first level that holds bytes bytes which are read again only after all of them were.
+// The threads share out such data: private caches hold a part of it each.
+func (w *work) holding(bytes float64) int {
+	for l := range w.Measured.Levels {
+		c := w.capacity(l)
+		if !w.Measured.Levels[l].Shared {
+			c *= float64(w.Threads)
+		}
+		if bytes <= c {
+			return l
+		}
+	}
+	return len(w.Measured.Levels) - 1
+}
+
+// reach returns the longest window of references within a panel that a level holds: its
+// characteristic time (Che's approximation, with the measured footprint in the place of independent
+// references). A row of B that was read within it is still there.
+func (w *work) reach(l int) float64 {
+	c := w.capacity(l)
+	lo, hi := 0.0, math.Max(float64(w.f.NNZ)/w.panels, 1)
+	if w.window(hi) <= c {
+		return hi
+	}
+	for range 40 {
+		mid := (lo + hi) / 2
+		if hi > 8*lo+1 { // far apart: in logarithms
+			mid = math.Sqrt(math.Max(lo, 0.125) * hi)
+		}
+		if w.window(mid) <= c {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// gathers adds the reads of rows of B.
+func (w *work) gathers() {
+	reused := float64(w.f.NNZ - w.f.ActiveCols)
+	before := 0.0
+	last := len(w.Measured.Levels) - 1
+	for l := range w.Measured.Levels {
+		hits := reused
+		if l < last {
+			hits = math.Max(math.Min(w.f.reused(w.reach(l)*w.panels), reused), before)
+		}
+		w.gather(l, (hits-before)*w.slices)
+		before = hits
+	}
+	// The first read of each row in a call finds what the call before left.
+	w.gather(w.holding(w.call()), float64(w.f.ActiveCols)*w.slices)
+}
+
+func (w *work) gather(l int, rows float64) {
+	w.thread += rows * w.Measured.GatherSeconds(l, w.row, w.Threads)
+	w.bytes[l] += rows * w.row
+}
+
+// rows adds the rows of A, read once for each segment, or those of C, also written.
+func (w *work) rows() {
+	l := w.holding(w.pass())
+	if w.panels == 1 {
+		l = w.holding(w.call())
+	}
+	times := w.segs * w.slices
+	if w.op != SDDMM {
+		times *= 2 // fetched, and written back
+	}
+	active := w.segs / w.panels / math.Max(float64(w.f.Rows), 1)
+	w.run(l, times, w.row, active)
+}
+
+// run adds pieces of the given length that are read or written in order of address, where only a share of
+// what lies there is touched: the more, the more it is like a stream.
+func (w *work) run(l int, pieces, bytes, share float64) {
+	stream := w.Measured.StreamSeconds(l, bytes, w.Threads)
+	gather := math.Max(w.Measured.GatherSeconds(l, bytes, w.Threads), stream)
+	share = math.Min(share, 1)
+	w.thread += pieces * (share*stream + (1-share)*gather)
+	w.bytes[l] += pieces * bytes
+}
+
+// streams adds the column indices and values of S and P. A segment touches whole lines of each array, and
+// the next panel touches some of them again.
+func (w *work) streams() {
+	l := w.holding(w.pass())
+	if w.panels == 1 {
+		l = w.holding(w.call())
+	}
+	array := func(elem, times float64) {
+		line := float64(w.Line)
+		all := math.Ceil(float64(w.f.NNZ) * elem / line)
+		if all == 0 {
+			return
+		}
+		perSegment := 1 + (float64(w.f.NNZ)/w.segs-1)*elem/line
+		onePass := math.Min(all, w.segs/w.panels*perSegment)
+		w.run(l, onePass*w.panels*w.slices*times, line, onePass/all)
+	}
+	array(4, 1)
+	switch w.op {
+	case SDDMM:
+		array(w.elem, 1)
+		array(w.elem, 2) // P is fetched, and written back
+	case SpMM:
+		array(w.elem, 1)
+	case SpMMT:
+		array(8, 1)
+		s := w.holding(float64(w.f.NNZ) * w.elem)
+		w.thread += float64(w.f.NNZ) * w.Measured.GatherSeconds(s, float64(w.Line), w.Threads)
+		w.bytes[s] += float64(w.f.NNZ) * float64(w.Line)
+	}
+}
