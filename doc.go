@@ -22,7 +22,9 @@
 //	  cpu       the driver of the host's processor
 //	backend     opens devices by name
 //	pattern     a sparsity pattern on a device, planned once, shared by all operations
-//	tiling      cuts patterns into units of work
+//	tiling      cuts patterns into units of work, panels and tiles
+//	model       predicts traffic and seconds of a tile, and chooses
+//	bench       measures, checks, compares
 //	cmd/sddmm   the command
 //
 // ARCHITECTURE.md says how they fit together and which may import which; docs/adr says why.
