@@ -154,33 +154,43 @@ func (r *hostRun[T]) addRows(acc []T, lo, hi, end int64, fresh bool) {
 	}
 }
 
-// dot returns Σ s_z·B_cols[z] for K = 1, where all is streaming but B, with four partial sums so that
-// additions overlap.
+// dot returns Σ s_z·B_cols[z] for K = 1, where all is streaming but B.
 func (r *hostRun[T]) dot(lo, hi int64) T {
-	cols, b, stride := r.cols[lo:hi], r.b.Data, r.b.Stride
+	cols, b := r.cols[lo:hi], r.b.Data
+	if r.val != nil && r.perm == nil && r.b.Stride == 1 {
+		return sparseDot(r.val[lo:hi], b, cols)
+	}
+	// The same four partial sums as sparseDot's.
 	var sum [4]T
-	switch {
-	case r.val == nil:
-		for z, c := range cols {
-			sum[z&3] += b[int(c)*stride]
+	whole := len(cols) &^ 3
+	for z, c := range cols {
+		x := b[int(c)*r.b.Stride]
+		if r.perm != nil {
+			x *= r.val[r.perm[lo+int64(z)]]
+		} else if r.val != nil {
+			x *= r.val[lo+int64(z)]
 		}
-	case r.perm != nil:
-		perm := r.perm[lo:hi]
-		for z, c := range cols {
-			sum[z&3] += r.val[perm[z]] * b[int(c)*stride]
-		}
-	default:
-		v := r.val[lo:hi]
-		for len(cols) >= 4 && len(v) >= 4 {
-			sum[0] += v[0] * b[int(cols[0])*stride]
-			sum[1] += v[1] * b[int(cols[1])*stride]
-			sum[2] += v[2] * b[int(cols[2])*stride]
-			sum[3] += v[3] * b[int(cols[3])*stride]
-			cols, v = cols[4:], v[4:]
-		}
-		for z, c := range cols {
-			sum[z] += v[z] * b[int(c)*stride]
+		if z < whole {
+			sum[z&3] += x
+		} else {
+			sum[0] += x
 		}
 	}
 	return (sum[0] + sum[1]) + (sum[2] + sum[3])
+}
+
+// sparseDot returns Σ v[z]·b[cols[z]] with four partial sums, so that additions overlap.
+func sparseDot[T Float](v, b []T, cols []int32) T {
+	var s0, s1, s2, s3 T
+	for len(cols) >= 4 && len(v) >= 4 {
+		s0 += v[0] * b[cols[0]]
+		s1 += v[1] * b[cols[1]]
+		s2 += v[2] * b[cols[2]]
+		s3 += v[3] * b[cols[3]]
+		cols, v = cols[4:], v[4:]
+	}
+	for z, c := range cols {
+		s0 += v[z] * b[c]
+	}
+	return (s0 + s1) + (s2 + s3)
 }
