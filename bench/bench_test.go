@@ -11,6 +11,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
@@ -115,7 +116,7 @@ func TestRunSameSum(t *testing.T) {
 	m := random[float32](t, 100, 4000)
 	for _, c := range []Case{{Op: SDDMM, Epilogue: sddmm.Scale, K: 300}, {Op: SpMM, K: 300}} {
 		var first float64
-		for i, tiling := range []Tiling{{}, {By: TileNone}, {By: TileGiven, Tile: Tile{Columns: 512}}, {By: TileGiven, Tile: Tile{Columns: 1000}}} {
+		for i, tiling := range []Tiling{{}, {By: TileNone}, {By: TileGiven, Tile: model.Tile{Tj: 512}}, {By: TileGiven, Tile: model.Tile{Tj: 1000}}} {
 			c.Tiling = tiling
 			rec, err := Run(ctxb, cpu.New(1+i%2), m, c, brief)
 			if err != nil {
@@ -124,10 +125,60 @@ func TestRunSameSum(t *testing.T) {
 			if i == 0 {
 				first = rec.Sum
 			}
-			if rec.Sum != first || tiling.By == TileGiven && (rec.Tile != tiling.Tile.String() || rec.TileBy != TileGiven) {
+			if rec.Sum != first || tiling.By == TileGiven && (rec.Tile != tileText(tiling.Tile) || rec.TileBy != TileGiven) {
 				t.Errorf("%s: tile %s by %s, sum %v, want %v", c.Op, rec.Tile, rec.TileBy, rec.Sum, first)
 			}
 		}
+	}
+}
+
+// The model predicts a time for every case with non-zeros, whatever the tile.
+func TestPrediction(t *testing.T) {
+	dev := cpu.New(2)
+	opt := brief
+	opt.Machine = model.NewMachine(dev.Props(), device.Measured{}, 2)
+	m := random[float64](t, 60, 1000)
+	for _, c := range allCases(1, 200) {
+		for _, tiling := range []Tiling{{}, {By: TileNone}, {By: TileGiven, Tile: model.Tile{Tj: 300}}} {
+			c.Tiling = tiling
+			rec, err := Run(ctxb, dev, m, c, opt)
+			if err != nil || rec.PredictedSeconds == nil || !(*rec.PredictedSeconds > 0) || math.IsInf(*rec.PredictedSeconds, 0) {
+				t.Errorf("%+v: %v, error %v", c, rec, err)
+			}
+		}
+	}
+	empty, err := NewMatrix("empty", &sparse.CSR[float64]{Pattern: sparse.Pattern{Rows: 2, Cols: 3, RowPtr: make([]int64, 3)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := Run(ctxb, dev, empty, Case{Op: SpMM, K: 4}, opt); err != nil || rec.PredictedSeconds != nil {
+		t.Errorf("of nothing: %+v, %v", rec, err)
+	}
+}
+
+// A plan that tries tiles in its first calls is timed when it has settled, and no longer than it may take.
+func TestMeasureWaits(t *testing.T) {
+	p, err := newProblem(small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for settles, want := range map[int]int{1: 1, 7: 7, 1 << 30: maxSettling} {
+		c := &clock{step: 1}
+		op := fake(p, func(out []float32) error { right(p, out); return c.tick() })
+		op.tile = func(context.Context) (model.Tile, bool, error) {
+			return model.Tile{Tj: c.calls}, c.calls >= settles, nil
+		}
+		rec := newRecord(p, 1)
+		tile, err := measure(ctxb, c, Sampling{Warmups: 2, Samples: 3, Seconds: 1, Limit: 10}, p, op, rec)
+		if err != nil || rec.Warmups != want+2 || tile.Tj < min(settles, want)-1 || rec.Tile != tileText(tile) {
+			t.Errorf("settled after %d calls: tile %v, %d calls before the samples, want %d; error %v", settles, tile, rec.Warmups, want+2, err)
+		}
+	}
+	broken := errors.New("broken")
+	op := fake(p, func(out []float32) error { right(p, out); return nil })
+	op.tile = func(context.Context) (model.Tile, bool, error) { return model.Tile{}, false, broken }
+	if _, err := measure(ctxb, &clock{step: 1}, brief.Sampling, p, op, newRecord(p, 1)); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -148,12 +199,14 @@ func TestSearch(t *testing.T) {
 
 func TestGrid(t *testing.T) {
 	got := grid(SDDMM, 1025, 512)
-	want := []Tile{{256, 0}, {256, 128}, {256, 256}, {384, 0}, {384, 128}, {384, 256}, {512, 0}, {512, 128}, {512, 256},
-		{768, 0}, {768, 128}, {768, 256}, {1024, 0}, {1024, 128}, {1024, 256}}
+	var want []model.Tile
+	for _, tj := range []int{256, 384, 512, 768, 1024} {
+		want = append(want, model.Tile{Tj: tj}, model.Tile{Tj: tj, Tk: 128}, model.Tile{Tj: tj, Tk: 256})
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := grid(SpMM, 400, 512); !slices.Equal(got, []Tile{{256, 0}, {384, 0}}) {
+	if got := grid(SpMM, 400, 512); !slices.Equal(got, []model.Tile{{Tj: 256}, {Tj: 384}}) {
 		t.Errorf("spmm: %v", got)
 	}
 	if got := grid(SDDMM, 256, 512); got != nil {
@@ -164,13 +217,13 @@ func TestGrid(t *testing.T) {
 func TestParseTiling(t *testing.T) {
 	for text, want := range map[string]Tiling{
 		"none": {By: TileNone}, "model": {By: TileByModel}, "exhaustive": {By: TileBySearch},
-		"0x4096x128": {By: TileGiven, Tile: Tile{4096, 128}}, "0x7x0": {By: TileGiven, Tile: Tile{7, 0}},
+		"0x4096x128": {By: TileGiven, Tile: model.Tile{Tj: 4096, Tk: 128}}, "0x7x0": {By: TileGiven, Tile: model.Tile{Tj: 7}},
 	} {
 		got, err := ParseTiling(text)
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
-		if back := got.Tile.String(); got.By == TileGiven && back != text {
+		if back := tileText(got.Tile); got.By == TileGiven && back != text {
 			t.Errorf("%s is written as %s", text, back)
 		}
 	}
@@ -189,8 +242,9 @@ func TestCaseErrors(t *testing.T) {
 		"K = 1048577":   {Op: SpMM, K: maxK + 1},
 		"no epilogue":   {Op: SpMM, K: 1, Epilogue: sddmm.Scale},
 		"epilogue(200)": {Op: SDDMM, K: 1, Epilogue: 200},
-		"K is cut":      {Op: SpMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: Tile{1, 128}}},
-		"multiple of":   {Op: SDDMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: Tile{1, 5}}},
+		"K is cut":      {Op: SpMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: model.Tile{Tj: 1, Tk: 128}}},
+		"multiple of":   {Op: SDDMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: model.Tile{Tj: 1, Tk: 5}}},
+		"want columns":  {Op: SDDMM, K: 1, Tiling: Tiling{By: TileGiven, Tile: model.Tile{Tk: 128}}},
 		"tiles by":      {Op: SDDMM, K: 1, Tiling: Tiling{By: "magic"}},
 	} {
 		if _, err := Run(ctxb, cpu.New(1), m, c, brief); err == nil || !strings.Contains(err.Error(), want) {
@@ -292,7 +346,7 @@ func TestMeasureFindsMistakes(t *testing.T) {
 	} {
 		calls = 0
 		rec := newRecord(p, 1)
-		err := measure(ctxb, &clock{step: 1}, Sampling{Warmups: 1, Samples: 3, Seconds: 1e-9, Limit: 1}, p, fake(p, call), rec)
+		_, err := measure(ctxb, &clock{step: 1}, Sampling{Warmups: 1, Samples: 3, Seconds: 1e-9, Limit: 1}, p, fake(p, call), rec)
 		good := name == "is all right"
 		if (err == nil) != good || good != (rec.Median > 0) {
 			t.Errorf("%s: error %v, time %v", name, err, rec.Median)
@@ -302,7 +356,7 @@ func TestMeasureFindsMistakes(t *testing.T) {
 		}
 	}
 	var wrong *WrongError
-	err = measure(ctxb, &clock{step: 1}, brief.Sampling, p, fake(p, func(out []float32) error { right(p, out); out[5] = 99; return nil }), newRecord(p, 1))
+	_, err = measure(ctxb, &clock{step: 1}, brief.Sampling, p, fake(p, func(out []float32) error { right(p, out); out[5] = 99; return nil }), newRecord(p, 1))
 	if !errors.As(err, &wrong) || wrong.Element != 5 || wrong.Got != 99 || !strings.Contains(err.Error(), "small") {
 		t.Errorf("error %v", err)
 	}

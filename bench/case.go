@@ -41,14 +41,17 @@ func (c Case) Check() error {
 		return fmt.Errorf("bench: %v is no epilogue; want %v, %v, %v or %v", c.Epilogue, sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient)
 	case c.Op != SDDMM && c.Epilogue != sddmm.Dot:
 		return fmt.Errorf("bench: %s has no epilogue, and %v was given", c.Op, c.Epilogue)
-	case c.Op != SDDMM && c.Tiling.Tile.Depth != 0:
-		return fmt.Errorf("bench: tile %v of %s: K is cut for %s only; want 0 for Tk", c.Tiling.Tile, c.Op, SDDMM)
+	case c.Op != SDDMM && c.Tiling.Tile.Tk != 0:
+		return fmt.Errorf("bench: tile %s of %s: K is cut for %s only; want 0 for Tk", tileText(c.Tiling.Tile), c.Op, SDDMM)
 	}
 	switch t := c.Tiling; t.By {
 	case "", TileByModel, TileNone, TileBySearch:
 	case TileGiven:
-		if t.Tile.Columns < 0 || t.Tile.Depth < 0 || t.Tile.Depth%minDepth != 0 {
-			return fmt.Errorf("bench: tile %v; want columns ≥ 0 and a depth that is a multiple of %d", t.Tile, minDepth)
+		if t.Tile.Ti != 0 || t.Tile.Tj < 0 || t.Tile.Tk < 0 || t.Tile.Tk%minDepth != 0 {
+			return fmt.Errorf("bench: tile %s; want 0 rows, columns ≥ 0 and a depth that is a multiple of %d", tileText(t.Tile), minDepth)
+		}
+		if t.Tile.Tk > 0 && t.Tile.Tj == 0 {
+			return fmt.Errorf("bench: tile %s; want columns where K is cut", tileText(t.Tile))
 		}
 	default:
 		return fmt.Errorf("bench: tiles by %q; want %s, %s, %s or %s", t.By, TileByModel, TileNone, TileGiven, TileBySearch)

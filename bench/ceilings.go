@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
@@ -41,6 +42,20 @@ func MeasureRoofline[T sddmm.Float](ctx context.Context, dev device.Device) (Roo
 	return r, nil
 }
 
+// Machine returns a device as the model sees it, for predictions beside measurements. What is not yet
+// known of the device is measured.
+func Machine(ctx context.Context, dev device.Device) (*model.Machine, error) {
+	props := dev.Props()
+	var measured device.Measured
+	if self, ok := dev.(device.Measurer); ok {
+		var err error
+		if measured, err = self.Measure(ctx, sddmm.Gather()); err != nil {
+			return nil, err
+		}
+	}
+	return model.NewMachine(props, measured, max(props.Threads, 1)), nil
+}
+
 // better returns the higher rate and capacity at each point of two measurements of a device.
 func better(a, b device.Measured) device.Measured {
 	if len(a.Levels) != len(b.Levels) {
@@ -73,7 +88,7 @@ var peakSampling = Sampling{Seconds: 0.1, sample: 50e-6}
 
 // peakFlops returns the flops per second of the faster primitive where B stays in the L1 cache.
 func peakFlops[T sddmm.Float](ctx context.Context, dev device.Device) (float64, error) {
-	const rows, k = 32768, 128 // enough rows that waking threads does not count
+	const rows, k = 32768, 128                        // enough rows that waking threads does not count
 	cols := 24 << 10 / (k * int(unsafe.Sizeof(T(0)))) // rows of B, 24 KiB in all
 	s := &sparse.CSR[T]{Pattern: sparse.Pattern{Rows: rows, Cols: cols, RowPtr: make([]int64, rows+1), ColIdx: make([]int32, rows*cols)}, Val: make([]T, rows*cols)}
 	for i := range rows {

@@ -7,17 +7,35 @@ import (
 	"math"
 	"slices"
 
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
 
-// Matrix is a sparse matrix to measure with, and what is known of it after one look.
+// Matrix is a sparse matrix to measure with, and what is known of it after one look. It is not safe for
+// concurrent use.
 type Matrix[T sddmm.Float] struct {
 	Name string
 	S    *sparse.CSR[T]
 	Hash string // of the shape and the pattern; the same for every element type
 
 	rows, cols popularity
+	profiles   [2]*model.Profile // of the pattern and of its transpose, once asked for
+}
+
+// profile is what the model wants to know of the pattern, or of its transpose for SpMMT.
+func (m *Matrix[T]) profile(op Op) *model.Profile {
+	i, p := 0, &m.S.Pattern
+	if op == SpMMT {
+		i = 1
+	}
+	if m.profiles[i] == nil {
+		if i == 1 {
+			p, _ = p.Transpose(0)
+		}
+		m.profiles[i] = model.NewProfile(p, 0)
+	}
+	return m.profiles[i]
 }
 
 // NewMatrix looks at s, which stays the caller's and must not change. A matrix that is not valid, or has

@@ -20,7 +20,8 @@ type operation[T sddmm.Float] struct {
 	poison func() error        // sets the result to NaN
 	result func() ([]T, error) // on the host
 	close  func() error
-	tile   Tile // in use
+	// tile returns the tile in use, and whether it will stay. nil where there are no tiles.
+	tile func(ctx context.Context) (t model.Tile, settled bool, err error)
 }
 
 // ours puts the operands of a problem on a device and plans the operation there.
@@ -73,10 +74,13 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 			return nil, err
 		}
 		if tiling.fixed() {
-			op.tile = tiling.Tile
-			if err := plan.SetTile(model.Tile{Tj: op.tile.Columns, Tk: op.tile.Depth}); err != nil {
+			if err := plan.SetTile(tiling.Tile); err != nil {
 				return nil, err
 			}
+		}
+		op.tile = func(context.Context) (model.Tile, bool, error) {
+			t, settled := plan.Tile(p.c.K)
+			return t, settled, nil
 		}
 		op.call = func(ctx context.Context) error { return plan.Run(ctx, p.c.Epilogue, 1, values, a, b, 0, out) }
 		return op, nil
@@ -90,11 +94,15 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 		return nil, err
 	}
 	opened = append(opened, plan)
+	op.tile = func(ctx context.Context) (model.Tile, bool, error) {
+		c, err := plan.Choice(ctx, form, p.c.K)
+		return c.Tile, true, err
+	}
 	if tiling.fixed() {
-		op.tile = tiling.Tile
-		if err := plan.SetTile(model.Tile{Tj: op.tile.Columns}); err != nil {
+		if err := plan.SetTile(tiling.Tile); err != nil {
 			return nil, err
 		}
+		op.tile = func(context.Context) (model.Tile, bool, error) { return tiling.Tile, true, nil }
 	}
 	c := &dense.Resident[T]{Rows: rows, Cols: p.c.K, Stride: p.c.K, Buf: out}
 	op.call = func(ctx context.Context) error { return plan.Run(ctx, form, 1, values, b, 0, c) }

@@ -70,8 +70,8 @@ func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Mat
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	}
 	rec := newRecord(p, opt.Seed)
-	rec.Implementation, rec.Device, rec.Threads, rec.Tile, rec.TileBy = peer, "cpu", threads, "none", TileNone
-	if err := measure(ctx, hostTimer{nothing{}}, opt.Sampling, p, op, rec); err != nil {
+	rec.Implementation, rec.Device, rec.Threads, rec.TileBy = peer, "cpu", threads, TileNone
+	if _, err := measure(ctx, hostTimer{nothing{}}, opt.Sampling, p, op, rec); err != nil {
 		return nil, fmt.Errorf("%s: %w", peer, err)
 	}
 	_, t := count(m, c, 8)

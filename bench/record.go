@@ -36,7 +36,7 @@ type Record struct {
 	Type           string `json:"type"` // float32, float64
 	Device         string `json:"device"`
 	Threads        int    `json:"threads"` // 0 where the device has none
-	Tile           string `json:"tile"`    // none, or Ti×Tj×Tk as TixTjxTk
+	Tile           string `json:"tile"`    // in use: none, or TixTjxTk with 0 for all
 	TileBy         TileBy `json:"tile_by"` // what chose it: none, model, exhaustive or given
 
 	GFLOPS           float64  `json:"gflops"`
@@ -64,11 +64,11 @@ type Record struct {
 	Time   time.Time     `json:"time"`
 }
 
-// fill completes a record from its samples, and says what built and ran it.
-func (r *Record) fill(t timed, clock string) {
+// fill completes a record from its samples, before which there were so many calls besides the warm-ups, and
+// says what built and ran it.
+func (r *Record) fill(t timed, calls int, clock string) {
 	r.Event = "result"
-	// The checked call was a warm-up too.
-	r.Seconds, r.CallsPerSample, r.Timing, r.Warmups = t.samples, t.calls, clock, t.warmups+1
+	r.Seconds, r.CallsPerSample, r.Timing, r.Warmups = t.samples, t.calls, clock, t.warmups+calls
 	r.summarize()
 	r.Commit, r.Go, r.Time = commit(), runtime.Version(), time.Now().UTC().Truncate(time.Second)
 }

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 )
 
@@ -17,6 +18,9 @@ type Options struct {
 	Sampling
 	Seed     uint64   // of the dense operands
 	Roofline Roofline // of the device, for this element type; the zero value leaves the share out
+
+	// Machine is the device as the model sees it; nil leaves predictions out.
+	Machine *model.Machine
 }
 
 // typeName is the name of an element type.
@@ -60,15 +64,21 @@ func runOne[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T]
 	if h, ok := dev.(device.Host); ok {
 		rec.Threads = h.Threads()
 	}
-	err = measure(ctx, newTimer(dev), opt.Sampling, p, op, rec)
+	tile, err := measure(ctx, newTimer(dev), opt.Sampling, p, op, rec)
 	if err = errors.Join(err, op.close()); err != nil {
 		return nil, err
 	}
-	rec.Tile, rec.TileBy = op.tile.String(), cmp.Or(tiling.By, TileByModel)
+	rec.TileBy = cmp.Or(tiling.By, TileByModel)
 	_, t := count(p.m, p.c, int64(unsafe.Sizeof(T(0))))
 	rec.bound(opt.Roofline, t)
+	if opt.Machine != nil && p.m.S.NNZ() > 0 {
+		seconds := opt.Machine.Predict(modelOps[p.c.Op], p.m.profile(p.c.Op), p.c.K, int(unsafe.Sizeof(T(0))), tile).Seconds
+		rec.PredictedSeconds = &seconds
+	}
 	return rec, nil
 }
+
+var modelOps = map[Op]model.Op{SDDMM: model.SDDMM, SpMM: model.SpMM, SpMMT: model.SpMMT}
 
 // newRecord returns a record that says what is computed.
 func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
@@ -78,37 +88,54 @@ func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
 		DataHash: m.Hash, Seed: seed, K: c.K, Type: typeName[T](), Counts: counts}
 }
 
-// measure checks an operation, times it, and checks that it still gives the same.
-func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *Record) error {
+// maxSettling is the number of calls after which a plan that still tries tiles is measured as it is.
+const maxSettling = 100
+
+// measure checks an operation, times it once it has settled on a tile, which it returns, and checks that
+// it still gives the same.
+func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *Record) (tile model.Tile, err error) {
 	if err := op.poison(); err != nil {
-		return err
+		return tile, err
 	}
 	if err := op.call(ctx); err != nil {
-		return err
+		return tile, err
 	}
 	got, err := op.result()
 	if err != nil {
-		return err
+		return tile, err
 	}
 	if rec.Accuracy, err = p.check(got); err != nil {
-		return err
+		return tile, err
+	}
+	calls := 1
+	for settled := op.tile == nil; !settled && calls < maxSettling; {
+		if tile, settled, err = op.tile(ctx); err != nil {
+			return tile, err
+		}
+		if !settled {
+			calls++
+			if err := op.call(ctx); err != nil {
+				return tile, err
+			}
+		}
 	}
 	t, err := s.take(ctx, clock, func() error { return op.call(ctx) })
 	if err != nil {
-		return err
+		return tile, err
 	}
 	if got, err = op.result(); err != nil {
-		return err
+		return tile, err
 	}
 	after, err := p.check(got)
 	if err != nil {
-		return err
+		return tile, err
 	}
 	if after != rec.Accuracy {
-		return fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, rec.Sum)
+		return tile, fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, rec.Sum)
 	}
-	rec.fill(t, clock.name())
-	return nil
+	rec.Tile = tileText(tile)
+	rec.fill(t, calls, clock.name())
+	return tile, nil
 }
 
 // bound adds what the roofline says.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 )
 
@@ -33,15 +34,15 @@ func search[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T]
 	brief := opt
 	brief.Samples, brief.Seconds = max(opt.Samples/shorter, 3), opt.Seconds/shorter
 	found := &Search{}
-	var best Tile
+	var best model.Tile
 	least := 0.0
-	for _, tile := range append([]Tile{{}}, grid(p.c.Op, gathered(p.m, p.c), p.c.K)...) {
+	for _, tile := range append([]model.Tile{{}}, grid(p.c.Op, gathered(p.m, p.c), p.c.K)...) {
 		rec, err := runOne(ctx, dev, p, Tiling{By: TileGiven, Tile: tile}, brief)
 		if err != nil {
-			return nil, fmt.Errorf("tile %v: %w", tile, err)
+			return nil, fmt.Errorf("tile %s: %w", tileText(tile), err)
 		}
 		found.Tried++
-		found.Tiles = append(found.Tiles, Trial{tile.String(), rec.Median})
+		found.Tiles = append(found.Tiles, Trial{tileText(tile), rec.Median})
 		if least == 0 || rec.Median < least {
 			best, least = tile, rec.Median
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 )
 
@@ -19,16 +20,10 @@ const (
 	TileBySearch TileBy = "exhaustive" // the fastest of a grid, held against the plan's own choice
 )
 
-// Tile is a cut of the work into pieces that stay in cache. 0 means that a dimension is not cut.
-type Tile struct {
-	Columns int // T_j: columns of the matrix, which are rows of B, in a panel
-	Depth   int // T_k: of K, in a slice; SDDMM only
-}
-
 // Tiling is how the tile of a case is chosen. The zero value leaves it to the plan.
 type Tiling struct {
 	By   TileBy
-	Tile Tile // for TileGiven
+	Tile model.Tile // for TileGiven
 }
 
 // fixed says that the plan is told its tile.
@@ -57,21 +52,21 @@ func ParseTiling(text string) (Tiling, error) {
 	if n[0] != 0 {
 		return Tiling{}, fmt.Errorf("tile %q: rows are not cut on a CPU; want 0 for Ti", text)
 	}
-	return Tiling{By: TileGiven, Tile: Tile{Columns: n[1], Depth: n[2]}}, nil
+	return Tiling{By: TileGiven, Tile: model.Tile{Tj: n[1], Tk: n[2]}}, nil
 }
 
-// String returns the tile as ParseTiling reads it: none, or 0xTjxTk.
-func (t Tile) String() string {
-	if t == (Tile{}) {
+// tileText writes a tile as ParseTiling reads it: none, or 0xTjxTk.
+func tileText(t model.Tile) string {
+	if t == (model.Tile{}) {
 		return "none"
 	}
-	return fmt.Sprintf("0x%dx%d", t.Columns, t.Depth)
+	return fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
 }
 
 // grid are the tiles that an exhaustive search tries beside none, for a matrix with the given number
 // of rows of B: panels from 256 columns on, a factor of about √2 apart, and slices of K of 128, 256, ….
-func grid(op Op, gathered, k int) []Tile {
-	var tiles []Tile
+func grid(op Op, gathered, k int) []model.Tile {
+	var tiles []model.Tile
 	for n := 16; ; n++ {
 		width := 1 << (n / 2)
 		if n%2 == 1 {
@@ -80,9 +75,9 @@ func grid(op Op, gathered, k int) []Tile {
 		if width >= gathered {
 			return tiles
 		}
-		tiles = append(tiles, Tile{Columns: width})
+		tiles = append(tiles, model.Tile{Tj: width})
 		for depth := minDepth; op == SDDMM && depth < k; depth *= 2 {
-			tiles = append(tiles, Tile{Columns: width, Depth: depth})
+			tiles = append(tiles, model.Tile{Tj: width, Tk: depth})
 		}
 	}
 }

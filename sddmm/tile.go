@@ -31,6 +31,20 @@ func (pl *Plan[T]) Choice(ctx context.Context, k int) (model.Choice, error) {
 	return pl.pat.Choose(ctx, model.SDDMM, k, int(unsafe.Sizeof(T(0))))
 }
 
+// Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
+// is not settled before the first call, nor while calls try slices of K.
+func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
+	if pl.tile != nil {
+		return *pl.tile, true
+	}
+	search, ok := pl.tuned[k]
+	if !ok {
+		return model.Tile{}, false
+	}
+	tile, report := search.next()
+	return tile, report == nil
+}
+
 // tuning is the search for T_k of one K (cuSDDMM, algorithm 4, line 4): the first calls take turns in
 // trying the candidates, and later ones use the fastest.
 type tuning struct {

@@ -139,3 +139,49 @@ func TestBadTiles(t *testing.T) {
 		}
 	}
 }
+
+// Tile is settled by SetTile, or by the first call where there is nothing to try.
+func TestTile(t *testing.T) {
+	s := tiled[float32](t)
+	dev := cpu.New(1)
+	pat, err := pattern.Upload(dev, &s.Pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pat.Close()
+	a, err := dense.Upload(dev, normal[float32](s.Rows, 4, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := dense.Upload(dev, normal[float32](s.Cols, 4, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	out, err := device.Alloc[float32](dev, s.NNZ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	plan, err := sddmm.NewPlan[float32](pat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tile, settled := plan.Tile(4); settled {
+		t.Errorf("tile %v is settled before the first call", tile)
+	}
+	if err := plan.Run(context.Background(), sddmm.Dot, 1, nil, a, b, 0, out); err != nil {
+		t.Fatal(err)
+	}
+	if tile, settled := plan.Tile(4); !settled || tile != (model.Tile{}) {
+		t.Errorf("little work: tile %v, settled %t", tile, settled)
+	}
+	want := model.Tile{Tj: 1000, Tk: 128}
+	if err := plan.SetTile(want); err != nil {
+		t.Fatal(err)
+	}
+	if tile, settled := plan.Tile(256); !settled || tile != want {
+		t.Errorf("tile %v, settled %t; want %v", tile, settled, want)
+	}
+}

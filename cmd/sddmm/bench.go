@@ -14,6 +14,7 @@ import (
 	"sddmmkit/backend"
 	"sddmmkit/bench"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
@@ -92,7 +93,7 @@ Suites: ` + suiteHelp(),
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
 	flags.BoolVar(&f.peers, "peers", false, "measure james-bowman/sparse and gonum too, in float64, where they can and fit")
-	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine first")
+	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine first, for shares and predictions")
 	flags.StringVar(&f.out, "out", "", "save the records to a file, for \"bench compare\"")
 	flags.StringVar(&f.export, "export", "", "write the matrix for programs in other languages (see docs/bench.md), and measure nothing")
 	f.readFlags.registerFile(flags)
@@ -233,11 +234,11 @@ func parseEpilogue(text string) (sddmm.Epilogue, error) {
 // benchRun is a run of "sddmm bench".
 type benchRun struct {
 	*benchPlan
-	a         *app
-	bar       *progress
-	table     *benchTable
-	records   []bench.Record
-	rooflines map[string]bench.Roofline // by type and threads
+	a        *app
+	bar      *progress
+	table    *benchTable
+	records  []bench.Record
+	ceilings map[string]ceiling // by type and threads
 }
 
 func runBench(ctx context.Context, a *app, p *benchPlan) error {
@@ -247,7 +248,7 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 			return err
 		}
 	}
-	r := &benchRun{benchPlan: p, a: a, bar: newProgress(a.err, false), table: &benchTable{a: a}, rooflines: map[string]bench.Roofline{}}
+	r := &benchRun{benchPlan: p, a: a, bar: newProgress(a.err, false), table: &benchTable{a: a}, ceilings: map[string]ceiling{}}
 	defer r.bar.clear()
 	err := r.all(ctx)
 	r.bar.clear()
@@ -331,8 +332,7 @@ func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source stri
 // measureOn measures all cases on one device.
 func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[T]) error {
 	opt := r.opt
-	var err error
-	if opt.Roofline, err = rooflineOf[T](ctx, r, dev); err != nil {
+	if err := prepare[T](ctx, r, dev, &opt); err != nil {
 		return err
 	}
 	for _, c := range r.cases {
@@ -346,24 +346,34 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 	return nil
 }
 
-// rooflineOf measures the ceilings of a device once.
-func rooflineOf[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device) (bench.Roofline, error) {
+// ceiling is what is measured of a device before anything else.
+type ceiling struct {
+	roofline bench.Roofline
+	machine  *model.Machine
+}
+
+// prepare measures the ceilings of a device, once, and notes them in the options.
+func prepare[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, opt *bench.Options) error {
 	if !r.flags.roofline {
-		return bench.Roofline{}, nil
+		return nil
 	}
 	key := fmt.Sprintf("%T on %s", T(0), threadCount(dev.Props().Threads))
-	if roof, ok := r.rooflines[key]; ok {
-		return roof, nil
+	c, ok := r.ceilings[key]
+	if !ok {
+		r.bar.busy("measuring the ceilings of " + key)
+		var err error
+		if c.roofline, err = bench.MeasureRoofline[T](ctx, dev); err != nil {
+			return err
+		}
+		if c.machine, err = bench.Machine(ctx, dev); err != nil {
+			return err
+		}
+		r.ceilings[key] = c
+		r.bar.clear()
+		r.table.ceilings(key, c.roofline)
 	}
-	r.bar.busy("measuring the ceilings of " + key)
-	roof, err := bench.MeasureRoofline[T](ctx, dev)
-	if err != nil {
-		return roof, err
-	}
-	r.rooflines[key] = roof
-	r.bar.clear()
-	r.table.ceilings(key, roof)
-	return roof, nil
+	opt.Roofline, opt.Machine = c.roofline, c.machine
+	return nil
 }
 
 // add reports a record and keeps it.
@@ -399,8 +409,7 @@ func measurePeers(ctx context.Context, r *benchRun, source string) error {
 
 func measurePeersOn(ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[float64], first bool) error {
 	opt := r.opt
-	var err error
-	if opt.Roofline, err = rooflineOf[float64](ctx, r, dev); err != nil {
+	if err := prepare[float64](ctx, r, dev, &opt); err != nil {
 		return err
 	}
 	props := dev.Props()
