@@ -3,7 +3,6 @@ package device
 import (
 	"context"
 	"math"
-	"slices"
 )
 
 // Measured is what a device was measured to do, where Props say what its vendor promises. It feeds
@@ -12,6 +11,10 @@ type Measured struct {
 	Threads int     `json:"threads"` // "all" in the rates below
 	Loop    string  `json:"loop"`    // what read the rows: Gather.Name
 	Levels  []Level `json:"levels"`  // caches from the nearest to the farthest, then memory
+
+	// Reach is how many bytes of addresses can be read at random without looking up pages all the
+	// time; 0 where that makes no difference.
+	Reach int64 `json:"reach"`
 }
 
 // Level is a cache, or the memory.
@@ -22,6 +25,9 @@ type Level struct {
 
 	// Gather are the rates at which rows are read in random order, by increasing length of a row.
 	Gather []Rate `json:"gather"`
+	// Spread are the same where the rows lie far beyond the reach. Empty for a level that holds too
+	// few pages for that, and for memory, whose Gather is beyond it.
+	Spread []Rate `json:"spread,omitempty"`
 	// Stream is the rate at which rows are read one after the other.
 	Stream Rate `json:"stream"`
 }
@@ -54,7 +60,22 @@ type Measurer interface {
 // in random order from level l. Between and beyond the lengths that were measured the time grows
 // linearly with the length; between one thread and all of them it does with their number.
 func (m *Measured) GatherSeconds(l int, rowBytes float64, threads int) float64 {
-	rates := m.Levels[l].Gather
+	return m.gatherSeconds(m.Levels[l].Gather, rowBytes, threads)
+}
+
+// SpreadSeconds is GatherSeconds for rows that lie anywhere within span bytes: beyond the reach, more and
+// more of the reads wait for a page as well.
+func (m *Measured) SpreadSeconds(l int, rowBytes, span float64, threads int) float64 {
+	near := m.GatherSeconds(l, rowBytes, threads)
+	far := m.Levels[l].Spread
+	if len(far) == 0 || span <= float64(m.Reach) {
+		return near
+	}
+	missed := 1 - float64(m.Reach)/span
+	return near + missed*max(m.gatherSeconds(far, rowBytes, threads)-near, 0)
+}
+
+func (m *Measured) gatherSeconds(rates []Rate, rowBytes float64, threads int) float64 {
 	n := len(rates)
 	k := 0
 	for k < n-2 && float64(rates[k+1].RowBytes) < rowBytes {
@@ -96,18 +117,21 @@ func (m *Measured) Valid() bool {
 	if m.Threads < 1 || len(m.Levels) == 0 {
 		return false
 	}
-	last := int64(0)
-	for i, l := range m.Levels {
-		memory := i == len(m.Levels)-1
-		if memory != (l.Bytes == 0) || !memory && l.Bytes < last || !good(l.Stream) || len(l.Gather) == 0 || !slices.IsSortedFunc(l.Gather, func(a, b Rate) int { return a.RowBytes - b.RowBytes }) {
-			return false
-		}
-		for k, r := range l.Gather {
-			if !good(r) || k > 0 && r.RowBytes == l.Gather[k-1].RowBytes {
+	all := func(rates []Rate) bool {
+		for k, r := range rates {
+			if !good(r) || k > 0 && r.RowBytes <= rates[k-1].RowBytes {
 				return false
 			}
 		}
+		return true
+	}
+	last := int64(0)
+	for i, l := range m.Levels {
+		memory := i == len(m.Levels)-1
+		if memory != (l.Bytes == 0) || !memory && l.Bytes < last || !good(l.Stream) || len(l.Gather) == 0 || !all(l.Gather) || !all(l.Spread) {
+			return false
+		}
 		last = l.Bytes
 	}
-	return true
+	return m.Reach >= 0
 }

@@ -37,6 +37,7 @@ type work struct {
 	panels float64
 	slices float64
 	segs   float64 // segments of one slice, over all panels
+	span   float64 // bytes of addresses that a panel's rows of B lie in
 
 	thread float64   // seconds, all threads together
 	bytes  []float64 // by level
@@ -74,6 +75,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
+	w.span = float64(f.Cols) / w.panels * float64(k) * w.elem
 	return w
 }
 
@@ -181,7 +183,7 @@ func (w *work) gathers() {
 }
 
 func (w *work) gather(l int, rows float64) {
-	w.thread += rows * w.Measured.GatherSeconds(l, w.row, w.Threads)
+	w.thread += rows * w.Measured.SpreadSeconds(l, w.row, w.span, w.Threads)
 	w.bytes[l] += rows * w.row
 }
 
@@ -236,7 +238,7 @@ func (w *work) streams() {
 	case SpMMT:
 		array(8, 1)
 		s := w.holding(float64(w.f.NNZ) * w.elem)
-		w.thread += float64(w.f.NNZ) * w.Measured.GatherSeconds(s, float64(w.Line), w.Threads)
+		w.thread += float64(w.f.NNZ) * w.Measured.SpreadSeconds(s, float64(w.Line), float64(w.f.NNZ)*w.elem, w.Threads)
 		w.bytes[s] += float64(w.f.NNZ) * float64(w.Line)
 	}
 }

@@ -135,14 +135,18 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		case "L3":
 			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, l3, size)
 		}
-		for _, row := range rowSizes {
-			r, err := b.rate(row, pt.set, true)
-			if err != nil {
+		if l.Gather, err = b.rates(pt.set, pt.set); err != nil {
+			return m, err
+		}
+		if pt.shared && i < len(points)-1 {
+			if l.Spread, err = b.rates(pt.set, size); err != nil {
 				return m, err
 			}
-			l.Gather = append(l.Gather, r)
+			if m.Reach, err = b.reach(pt.set, size); err != nil {
+				return m, err
+			}
 		}
-		if l.Stream, err = b.rate(sweepRow, pt.set, false); err != nil {
+		if l.Stream, err = b.rate(sweepRow, pt.set, pt.set, false); err != nil {
 			return m, err
 		}
 		m.Levels = append(m.Levels, l)
@@ -179,13 +183,46 @@ func calm(levels []device.Level) {
 	}
 }
 
+// rates measures rows of all lengths in random order, in a working set spread over span bytes.
+func (b *bench) rates(set, span int64) ([]device.Rate, error) {
+	var all []device.Rate
+	for _, row := range rowSizes {
+		r, err := b.rate(row, set, span, true)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// reach measures how far a working set can be spread before pages must be looked up all the time: the
+// capacity for addresses, found like that of a cache.
+func (b *bench) reach(set, most int64) (int64, error) {
+	const row = 128
+	var curve []curvePoint
+	for span := set; ; span *= 2 {
+		span = min(span, most)
+		s, err := b.seconds(row, set, span, b.threads, true)
+		if err != nil {
+			return 0, err
+		}
+		curve = append(curve, curvePoint{span, s})
+		if span == most {
+			break
+		}
+	}
+	calmCurve(curve)
+	return capacity(curve, curve[0].seconds, curve[len(curve)-1].seconds, most, most), nil
+}
+
 // rate measures rows of row bytes within a working set, by one thread and by all.
-func (b *bench) rate(row int, set int64, random bool) (device.Rate, error) {
-	one, err := b.seconds(row, set, 1, random)
+func (b *bench) rate(row int, set, span int64, random bool) (device.Rate, error) {
+	one, err := b.seconds(row, set, span, 1, random)
 	if err != nil || b.threads == 1 {
 		return device.Rate{RowBytes: row, One: float64(row) / one, All: float64(row) / one}, err
 	}
-	all, err := b.seconds(row, set, b.threads, random)
+	all, err := b.seconds(row, set, span, b.threads, random)
 	return device.Rate{RowBytes: row, One: float64(row) / one, All: float64(row) * float64(b.threads) / all}, err
 }
 
@@ -195,13 +232,12 @@ type curvePoint struct {
 	seconds float64
 }
 
-// sweep measures working sets from least to most, four to an octave. A smaller set takes no longer than
-// a larger one: what says otherwise was disturbed.
+// sweep measures working sets from least to most, four to an octave.
 func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 	var curve []curvePoint
 	for x := float64(least); ; x *= math.Sqrt(math.Sqrt2) {
 		set := min(int64(x), most)
-		s, err := b.seconds(sweepRow, set, b.threads, true)
+		s, err := b.seconds(sweepRow, set, set, b.threads, true)
 		if err != nil {
 			return nil, err
 		}
@@ -210,10 +246,15 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 			break
 		}
 	}
+	calmCurve(curve)
+	return curve, nil
+}
+
+// calmCurve takes out disturbances: a smaller set takes no longer than a larger one.
+func calmCurve(curve []curvePoint) {
 	for k := len(curve) - 2; k >= 0; k-- {
 		curve[k].seconds = min(curve[k].seconds, curve[k+1].seconds)
 	}
-	return curve, nil
 }
 
 // at returns the time at the point nearest to a working set.
@@ -246,34 +287,39 @@ func capacity(curve []curvePoint, hit, miss float64, nominal, below int64) int64
 }
 
 // seconds returns the least time in which threads threads each read one row of row bytes, out of a
-// working set that all of them use; one after the other if not at random, each in its own part.
-func (b *bench) seconds(row int, set int64, threads int, random bool) (float64, error) {
+// working set that all of them use and that is spread over span bytes; in order if not at random, each
+// thread in its own part.
+func (b *bench) seconds(row int, set, span int64, threads int, random bool) (float64, error) {
 	rows := max(set/int64(row), 1)
+	gap := max(span/int64(row)/rows, 1) // row i is one of the gap rows from i·gap on
 	n := int(max(min(int64(sampleRead/row), int64(len(b.idx[0]))), 1))
-	data := b.data[:rows*int64(row)/4]
+	data := b.data[:min(rows*gap*int64(row)/4, int64(len(b.data)))]
+	place := func(i int64) int32 {
+		if gap == 1 {
+			return int32(i)
+		}
+		return int32(i*gap + int64(mix(uint64(i))%uint64(gap)))
+	}
 	fill := func(t, sample int) {
 		idx := b.idx[t][:n]
 		if random {
 			x := b.seed + uint64(t)<<32 + uint64(sample)<<48
 			for i := range idx {
-				// splitmix64
-				x += 0x9e3779b97f4a7c15
-				z := (x ^ x>>30) * 0xbf58476d1ce4e5b9
-				z = (z ^ z>>27) * 0x94d049bb133111eb
-				idx[i] = int32((z >> 32) * uint64(rows) >> 32)
+				x++
+				idx[i] = place(int64((mix(x) >> 32) * uint64(rows) >> 32))
 			}
 			return
 		}
 		at := rows*int64(t)/int64(threads) + int64(sample)*int64(n)
 		for i := range idx {
-			idx[i] = int32((at + int64(i)) % rows)
+			idx[i] = place((at + int64(i)) % rows)
 		}
 	}
 	// Everything once, in order: into the caches as far as it fits.
 	for lo := int64(0); lo < rows; lo += int64(n) {
 		idx := b.idx[0][:min(int64(n), rows-lo)]
 		for i := range idx {
-			idx[i] = int32(lo + int64(i))
+			idx[i] = place(lo + int64(i))
 		}
 		b.gather.Read(data, row/4, idx)
 	}
@@ -308,4 +354,12 @@ func (b *bench) seconds(row int, set int64, threads int, random bool) (float64, 
 		best = min(best, slowest.Seconds()/float64(n))
 	}
 	return best, nil
+}
+
+// mix is the output function of splitmix64: equal steps in, random numbers out.
+func mix(x uint64) uint64 {
+	x *= 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
