@@ -101,7 +101,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
 		// Whole rows, also where partial sums would overwrite values that are still needed.
 		return host.Run(ctx, len(panels.Work), func(unit int) {
-			r.segments(panels.Work[unit], panels.Segments, 0, k, r.op)
+			r.segments(panels.Work[unit], panels, 0, k, r.op)
 		})
 	}
 	for q := range panels.Count() {
@@ -115,7 +115,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 				op |= asm.Continue
 			}
 			if err := host.Run(ctx, len(work), func(unit int) {
-				r.segments(work[unit], panels.Segments, lo, hi, op)
+				r.segments(work[unit], panels, lo, hi, op)
 			}); err != nil {
 				return err
 			}

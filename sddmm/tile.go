@@ -108,17 +108,29 @@ func (pl *Plan[T]) tuningFor(ctx context.Context, k int) (*tuning, error) {
 	return t, nil
 }
 
+// segmentsAhead is the number of segments between the prefetch of a segment's values and its row of A and
+// their use.
+const segmentsAhead = 4
+
 // segments runs the inner loop over the segments of one unit of a panel, for columns [lo, hi) of A and B.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, all []tiling.Segment, lo, hi int, op asm.Op) {
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, lo, hi int, op asm.Op) {
 	b := r.b.Data
 	if len(b) > lo {
 		b = b[lo:]
 	}
-	for _, s := range all[u.SegLo:u.SegHi] {
+	row := func(s tiling.Segment) []T { return r.a.Row(int(s.Row))[lo:hi] }
+	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
+	for g, s := range segs {
 		from, to := s.Lo, s.Lo+int64(s.N)
 		if u.Slot >= 0 {
 			from, to = u.Lo, u.Hi
 		}
-		r.kernel(r.out[from:to], r.in[from:to], r.a.Row(int(s.Row))[lo:hi], b, r.b.Stride, r.colIdx[from:to], op, r.alpha, r.beta)
+		if g+segmentsAhead < len(segs) {
+			next := segs[g+segmentsAhead]
+			z := next.Lo + int64(next.N)
+			asm.Prefetch(row(next), r.in[next.Lo:z], r.out[next.Lo:z])
+		}
+		r.kernel(r.out[from:to], r.in[from:to], row(s), b, r.b.Stride, panels.ColIdx[at:], op, r.alpha, r.beta)
+		at += to - from
 	}
 }

@@ -72,7 +72,7 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
 			if r.alpha != 0 {
-				r.addRows(r.c.Row(i), r.rowPtr[i], r.rowPtr[i+1], u.Hi, r.beta == 0)
+				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0)
 			}
 		}
 	})
@@ -86,7 +86,7 @@ func (r *hostRun[T]) piece(slot int, lo, hi int64) {
 		clear(acc)
 		return
 	}
-	r.addRows(acc, lo, hi, hi, true)
+	r.addRows(acc, r.cols[lo:hi], lo, hi, true)
 }
 
 // start sets row i of C to β times itself, unless the first product will set it.
@@ -124,10 +124,10 @@ func scaleRow[T Float](row []T, beta T) {
 	}
 }
 
-// addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. Rows of B for
-// non-zeros up to end are fetched early. For K > 1 the order of additions is that of the non-zeros, so
+// addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. cols are the
+// column indices from lo on; rows of B for those behind hi are fetched early. For K > 1 the order of additions is that of the non-zeros, so
 // that a row may be done in several calls.
-func (r *hostRun[T]) addRows(acc []T, lo, hi, end int64, fresh bool) {
+func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool) {
 	switch {
 	case len(acc) == 1:
 		sum := r.alpha * r.dot(lo, hi)
@@ -136,9 +136,9 @@ func (r *hostRun[T]) addRows(acc []T, lo, hi, end int64, fresh bool) {
 		}
 		acc[0] = sum
 	case r.val == nil:
-		r.kernel(acc, nil, r.b.Data, r.b.Stride, r.cols[lo:end], int(hi-lo), r.alpha, fresh)
+		r.kernel(acc, nil, r.b.Data, r.b.Stride, cols, int(hi-lo), r.alpha, fresh)
 	case r.perm == nil:
-		r.kernel(acc, r.val[lo:hi], r.b.Data, r.b.Stride, r.cols[lo:end], int(hi-lo), r.alpha, fresh)
+		r.kernel(acc, r.val[lo:hi], r.b.Data, r.b.Stride, cols, int(hi-lo), r.alpha, fresh)
 	default:
 		// Collect the values of a stretch of non-zeros, then multiply.
 		const stretch = 256
@@ -148,8 +148,8 @@ func (r *hostRun[T]) addRows(acc []T, lo, hi, end int64, fresh bool) {
 			for z, at := range r.perm[lo : lo+int64(n)] {
 				v[z] = r.val[at]
 			}
-			r.kernel(acc, v[:n], r.b.Data, r.b.Stride, r.cols[lo:end], n, r.alpha, fresh && first)
-			lo += int64(n)
+			r.kernel(acc, v[:n], r.b.Data, r.b.Stride, cols, n, r.alpha, fresh && first)
+			lo, cols = lo+int64(n), cols[n:]
 		}
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
+	"sddmmkit/tiling"
 )
 
 // SetTile makes all calls use panels of t.Tj columns of op(S), one after the other; 0 means not to cut.
@@ -72,16 +74,35 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	for q := 0; q < panels.Count() && err == nil; q++ {
 		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
 		err = host.Run(ctx, len(work), func(unit int) {
-			u := work[unit]
-			for _, s := range panels.Segments[u.SegLo:u.SegHi] {
-				lo, hi := r.rowPtr[s.Row], r.rowPtr[s.Row+1]
-				if hi-lo >= long || u.Slot >= 0 && u.Lo != s.Lo {
-					continue // in pieces, or done whole with its first piece
-				}
-				end := s.Lo + int64(s.N)
-				r.addRows(r.c.Row(int(s.Row)), s.Lo, end, end, r.beta == 0 && s.Lo == lo)
-			}
+			r.segments(work[unit], panels, long)
 		})
 	}
 	return err
+}
+
+// segmentsAhead is the number of segments between the prefetch of a segment's values and its row of C and
+// their use.
+const segmentsAhead = 4
+
+// segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
+// non-zeros, which are done in pieces.
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64) {
+	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
+	if u.Slot >= 0 && u.Lo != segs[0].Lo {
+		return // done whole with its first piece
+	}
+	for g, s := range segs {
+		if g+segmentsAhead < len(segs) {
+			next := segs[g+segmentsAhead]
+			var v []T
+			if r.val != nil && r.perm == nil {
+				v = r.val[next.Lo : next.Lo+int64(next.N)]
+			}
+			asm.Prefetch(r.c.Row(int(next.Row)), v, v[:0])
+		}
+		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
+			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo)
+		}
+		at += int64(s.N)
+	}
 }

@@ -24,6 +24,10 @@ type Panels struct {
 	Segments []Segment // panel by panel, in a panel by increasing row
 	Start    []int64   // the segments of panel q are Segments[Start[q]:Start[q+1]]
 
+	// ColIdx are the column indices in the order of the segments, so that a walk over a panel
+	// reads them one after the other and knows the columns of the segments to come.
+	ColIdx []int32
+
 	// Work are the panels cut into units of about equal cost, in the order of the segments.
 	// The units of panel q are Work[WorkStart[q]:WorkStart[q+1]].
 	//
@@ -67,7 +71,24 @@ func Columns(p *sparse.Pattern, width, threads int) (*Panels, error) {
 	panels.Segments = make([]Segment, total)
 	w.fill(panels.Segments)
 	panels.cut(threads)
+	panels.gather(p, threads)
 	return panels, nil
+}
+
+// gather fills in ColIdx.
+func (p *Panels) gather(from *sparse.Pattern, threads int) {
+	p.ColIdx = make([]int32, from.NNZ())
+	chunkLoop(threads, len(p.Work), func(n int) {
+		u := p.Work[n]
+		if u.Slot >= 0 {
+			copy(p.ColIdx[u.At:], from.ColIdx[u.Lo:u.Hi])
+			return
+		}
+		at := u.At
+		for _, s := range p.Segments[u.SegLo:u.SegHi] {
+			at += int64(copy(p.ColIdx[at:], from.ColIdx[s.Lo:s.Lo+int64(s.N)]))
+		}
+	})
 }
 
 // ActiveRows returns the number of active rows of each panel of width columns: the lengths of the

@@ -5,6 +5,7 @@ package tiling
 type PanelUnit struct {
 	SegLo, SegHi int64 // segments [SegLo, SegHi)
 	Lo, Hi       int64 // the non-zeros of a piece; unused for whole segments
+	At           int64 // place in ColIdx of the first non-zero
 	Slot         int   // -1 for whole segments, else the number of the piece within the panel
 }
 
@@ -21,10 +22,14 @@ func (p *Panels) cut(threads int) {
 		work  []PanelUnit
 		split []SplitRow
 		slots int
+		nnz   int64
 	}
 	all := make([]panel, p.Count())
 	chunkLoop(threads, len(all), func(q int) {
 		all[q].work, all[q].split, all[q].slots = cutPanel(p.Segments, p.Start[q], p.Start[q+1])
+		for _, s := range p.Segments[p.Start[q]:p.Start[q+1]] {
+			all[q].nnz += int64(s.N)
+		}
 	})
 	p.WorkStart, p.SplitStart = make([]int, len(all)+1), make([]int, len(all)+1)
 	for q, one := range all {
@@ -34,7 +39,12 @@ func (p *Panels) cut(threads int) {
 	}
 	p.Work = make([]PanelUnit, 0, p.WorkStart[len(all)])
 	p.Split = make([]SplitRow, 0, p.SplitStart[len(all)])
+	at := int64(0) // non-zeros before the panel
 	for _, one := range all {
+		for i := range one.work {
+			one.work[i].At += at
+		}
+		at += one.nnz
 		p.Work = append(p.Work, one.work...)
 		p.Split = append(p.Split, one.split...)
 	}
@@ -48,9 +58,11 @@ func cutPanel(segments []Segment, lo, hi int64) (work []PanelUnit, split []Split
 	}
 	limit := max(total/panelUnitsWanted, minPanelUnitCost)
 	start, cost := lo, int64(0)
+	at := int64(0) // non-zeros before the open unit
 	flush := func(end int64) {
 		if end > start {
-			work = append(work, PanelUnit{SegLo: start, SegHi: end, Slot: -1})
+			work = append(work, PanelUnit{SegLo: start, SegHi: end, Slot: -1, At: at})
+			at += cost - (end - start)
 		}
 		start, cost = end, 0
 	}
@@ -68,8 +80,9 @@ func cutPanel(segments []Segment, lo, hi int64) (work []PanelUnit, split []Split
 		pieces := (n + limit - 1) / limit
 		for k := range pieces {
 			work = append(work, PanelUnit{SegLo: g, SegHi: g + 1,
-				Lo: s.Lo + n*k/pieces, Hi: s.Lo + n*(k+1)/pieces, Slot: slots + int(k)})
+				Lo: s.Lo + n*k/pieces, Hi: s.Lo + n*(k+1)/pieces, Slot: slots + int(k), At: at + n*k/pieces})
 		}
+		at += n
 		split = append(split, SplitRow{Row: int(s.Row), SlotLo: slots, SlotHi: slots + int(pieces)})
 		slots += int(pieces)
 		start = g + 1

@@ -37,6 +37,13 @@ func For[T Float]() Kernels[T] {
 	return k.(Kernels[T])
 }
 
+// Prefetch fetches the cache lines of three slices that will be needed soon.
+func Prefetch[A, B, C any](a []A, b []B, c []C) {
+	prefetch3((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(*new(A))),
+		(*byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)*int(unsafe.Sizeof(*new(B))),
+		(*byte)(unsafe.Pointer(unsafe.SliceData(c))), len(c)*int(unsafe.Sizeof(*new(C))))
+}
+
 type (
 	sddmmFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, depth, op int, alpha, beta T)
 	spmmFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, tail, fresh int, alpha T)

@@ -6,3 +6,6 @@ func detect() Level { return Generic }
 
 // For returns the loops in Go: this build has no others.
 func For[T Float]() Kernels[T] { return generic[T]() }
+
+// Prefetch does nothing in this build.
+func Prefetch[A, B, C any](a []A, b []B, c []C) {}

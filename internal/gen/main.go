@@ -20,39 +20,43 @@ func main() {
 		log.Fatal("usage: gen FOLDER")
 	}
 	for _, v := range []vec{{avx2, false}, {avx2, true}, {avx512, false}, {avx512, true}} {
-		if err := write(os.Args[1], v); err != nil {
+		ctx := build.NewContext()
+		k := &kernels{Context: ctx, vec: v}
+		k.sddmm()
+		for chunks := 1; chunks <= v.maxChunks(); chunks++ {
+			k.spmm(chunks)
+		}
+		if err := write(os.Args[1], v.String(), ctx); err != nil {
 			log.Fatal(err)
 		}
 	}
+	ctx := build.NewContext()
+	prefetch(ctx)
+	if err := write(os.Args[1], "prefetch", ctx); err != nil {
+		log.Fatal(err)
+	}
 }
 
-// write generates the kernels of one instruction set and element type: an assembly file and its
-// Go declarations.
-func write(dir string, v vec) error {
-	ctx := build.NewContext()
+// write writes the functions of ctx: an assembly file and its Go declarations.
+func write(dir, name string, ctx *build.Context) error {
 	ctx.ConstraintExpr("amd64,!noasm")
-	k := &kernels{Context: ctx, vec: v}
-	k.sddmm()
-	for chunks := 1; chunks <= v.maxChunks(); chunks++ {
-		k.spmm(chunks)
-	}
 	file, err := ctx.Result()
 	if err != nil {
-		return fmt.Errorf("%s: %w", v, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	config := printer.Config{Name: "gen", Argv: []string{"cd internal/gen && go run . ../asm"}, Pkg: "asm"}
 	if err := pass.Compile.Execute(file); err != nil {
-		return fmt.Errorf("%s: %w", v, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	for name, p := range map[string]printer.Printer{
-		"kernels_" + v.String() + "_amd64.s":       printer.NewGoAsm(config),
-		"kernels_" + v.String() + "_decl_amd64.go": printer.NewStubs(config),
+	for to, p := range map[string]printer.Printer{
+		"kernels_" + name + "_amd64.s":       printer.NewGoAsm(config),
+		"kernels_" + name + "_decl_amd64.go": printer.NewStubs(config),
 	} {
 		text, err := p.Print(file)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, to), text, 0o644); err != nil {
 			return err
 		}
 	}
