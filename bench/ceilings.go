@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"sddmmkit/device"
@@ -61,25 +62,27 @@ func better(a, b device.Measured) device.Measured {
 	if len(a.Levels) != len(b.Levels) {
 		return a
 	}
-	faster := func(x, y device.Rate) device.Rate {
-		if x.RowBytes == y.RowBytes {
-			x.One, x.All = max(x.One, y.One), max(x.All, y.All)
-		}
-		return x
+	a.Loop += ", " + b.Loop
+	a.Reach = max(a.Reach, b.Reach)
+	a.Levels = slices.Clone(a.Levels)
+	for i := range a.Levels {
+		l, other := &a.Levels[i], b.Levels[i]
+		l.Bytes = max(l.Bytes, other.Bytes)
+		l.Gather, l.Spread = faster(l.Gather, other.Gather), faster(l.Spread, other.Spread)
+		l.Stream = faster([]device.Rate{l.Stream}, []device.Rate{other.Stream})[0]
 	}
-	out := device.Measured{Threads: a.Threads, Loop: a.Loop + ", " + b.Loop}
-	for i, l := range a.Levels {
-		other := b.Levels[i]
-		if other.Name != l.Name || len(other.Gather) != len(l.Gather) {
-			return a
+	return a
+}
+
+// faster returns rates of a, or those of b for the same length where they are higher.
+func faster(a, b []device.Rate) []device.Rate {
+	a = slices.Clone(a)
+	for i := range a {
+		if i < len(b) && a[i].RowBytes == b[i].RowBytes {
+			a[i].One, a[i].All = max(a[i].One, b[i].One), max(a[i].All, b[i].All)
 		}
-		better := device.Level{Name: l.Name, Bytes: max(l.Bytes, other.Bytes), Shared: l.Shared, Stream: faster(l.Stream, other.Stream)}
-		for k := range l.Gather {
-			better.Gather = append(better.Gather, faster(l.Gather[k], other.Gather[k]))
-		}
-		out.Levels = append(out.Levels, better)
 	}
-	return out
+	return a
 }
 
 // peakSampling takes many short samples, of which the fastest counts: other programs hardly get in the

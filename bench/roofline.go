@@ -27,9 +27,10 @@ func (r Roofline) of(c Counts, t traffic) ceiling {
 	nearer := int64(0) // bytes of caches before this level
 	streamed := false
 	threads := float64(max(r.Threads, 1))
+	span := float64(t.gathered.active() * t.row)
 	for i, l := range r.Memory.Levels {
 		missed := t.gathered.top(t.gathered.active()) - t.gathered.top(nearer/max(t.row, 1))
-		seconds := float64(missed) / threads * r.Memory.GatherSeconds(i, float64(t.row), r.Threads)
+		seconds := float64(missed) / threads * r.Memory.SpreadSeconds(i, float64(t.row), span, r.Threads)
 		if last := i == len(r.Memory.Levels)-1; !streamed && (last || c.Compulsory <= l.Bytes) {
 			streamed = true
 			seconds += r.Memory.StreamSeconds(i, float64(t.streamed)/threads, r.Threads)

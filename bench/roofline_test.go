@@ -60,10 +60,10 @@ func TestRooflineThreads(t *testing.T) {
 func TestBetter(t *testing.T) {
 	m := func(one, all float64, bytes int64) device.Measured {
 		r := device.Rate{RowBytes: 64, One: one, All: all}
-		return device.Measured{Threads: 2, Loop: "x", Levels: []device.Level{{Name: "L2", Bytes: bytes, Gather: []device.Rate{r}, Stream: r}}}
+		return device.Measured{Threads: 2, Loop: "x", Levels: []device.Level{{Name: "L2", Bytes: bytes, Gather: []device.Rate{r}, Spread: []device.Rate{r}, Stream: r}}}
 	}
 	got := better(m(1, 5, 100), m(2, 3, 90))
-	if l := got.Levels[0]; l.Bytes != 100 || l.Gather[0] != (device.Rate{RowBytes: 64, One: 2, All: 5}) || l.Stream != l.Gather[0] || got.Loop != "x, x" {
+	if l := got.Levels[0]; l.Bytes != 100 || l.Gather[0] != (device.Rate{RowBytes: 64, One: 2, All: 5}) || l.Stream != l.Gather[0] || l.Spread[0] != l.Gather[0] || got.Loop != "x, x" {
 		t.Errorf("%+v", got)
 	}
 	if got := better(m(1, 5, 100), device.Measured{}); got.Levels[0].Bytes != 100 {
