@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
 	"sddmmkit/model"
@@ -158,7 +159,7 @@ func TestPrediction(t *testing.T) {
 
 // A plan that tries tiles in its first calls is timed when it has settled, and no longer than it may take.
 func TestMeasureWaits(t *testing.T) {
-	p, err := newProblem(small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
+	p, err := newProblem(nil, small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +323,7 @@ func right(p *problem[float32], out []float32) {
 
 // Every kind of wrong result is an error, and no time is reported.
 func TestMeasureFindsMistakes(t *testing.T) {
-	p, err := newProblem(small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
+	p, err := newProblem(nil, small[float32](t), Case{Op: SDDMM, Epilogue: sddmm.Scale, K: 8}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +366,7 @@ func TestMeasureFindsMistakes(t *testing.T) {
 // The check must not be so loose that a float32 result passes as float64.
 func TestCheckIsTight(t *testing.T) {
 	m := random[float64](t, 40, 30)
-	p, err := newProblem(m, Case{Op: SpMM, K: 20}, 1)
+	p, err := newProblem(nil, m, Case{Op: SpMM, K: 20}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,10 +428,16 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+func filled[T sddmm.Float](rows, cols int, o, seed uint64) dense.Matrix[T] {
+	m := dense.New[T](rows, cols)
+	fill(m, o, seed)
+	return m
+}
+
 // The same operands from the same seed, in both types to the bit, all in [½, 3/2).
 func TestFill(t *testing.T) {
-	a, b := fill[float32](100, 7, operandA, 3), fill[float64](100, 7, operandA, 3)
-	other, seeded := fill[float32](100, 7, operandB, 3), fill[float32](100, 7, operandA, 4)
+	a, b := filled[float32](100, 7, operandA, 3), filled[float64](100, 7, operandA, 3)
+	other, seeded := filled[float32](100, 7, operandB, 3), filled[float32](100, 7, operandA, 4)
 	same, sameSeed := 0, 0
 	for e, x := range a.Data {
 		if float64(x) != b.Data[e] || x < 0.5 || x >= 1.5 {
@@ -447,7 +454,7 @@ func TestFill(t *testing.T) {
 		t.Errorf("of 700 elements %d are those of another operand, %d those of another seed", same, sameSeed)
 	}
 	// As documented at Export, worked out by hand for operand 1, seed 0, element 0.
-	if got := fill[float64](1, 1, 1, 0).Data[0]; got != 0.5+float64(mix(1<<56)>>41)*0x1p-23 {
+	if got := filled[float64](1, 1, 1, 0).Data[0]; got != 0.5+float64(mix(1<<56)>>41)*0x1p-23 {
 		t.Errorf("the first element is %v", got)
 	}
 }

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"errors"
+
 	"sddmmkit/dense"
+	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sddmm"
 )
@@ -22,13 +25,38 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// fill returns operand o.
-func fill[T sddmm.Float](rows, cols int, o, seed uint64) dense.Matrix[T] {
-	m := dense.New[T](rows, cols)
+// fill sets m to operand o.
+func fill[T sddmm.Float](m dense.Matrix[T], o, seed uint64) {
 	parallel.Ranges(0, int64(len(m.Data)), func(_ int, lo, hi int64) {
 		for e := lo; e < hi; e++ {
 			m.Data[e] = T(0.5 + float64(mix(seed+o<<56+uint64(e))>>41)*0x1p-23)
 		}
 	})
-	return m
+}
+
+// operand returns operand o on the host. On a device that the host addresses it is the device's own memory,
+// which is what solvers compute on: it may be better placed than other memory.
+func (p *problem[T]) operand(dev device.Device, rows, cols int, o, seed uint64) (dense.Matrix[T], error) {
+	if _, ok := dev.(device.Host); !ok {
+		m := dense.New[T](rows, cols)
+		fill(m, o, seed)
+		return m, nil
+	}
+	r, err := dense.Alloc[T](dev, rows, cols)
+	if err != nil {
+		return dense.Matrix[T]{}, err
+	}
+	p.owned = append(p.owned, r)
+	m := r.Host()
+	fill(m, o, seed)
+	return m, nil
+}
+
+// close frees the operands.
+func (p *problem[T]) close() error {
+	var errs []error
+	for _, r := range p.owned {
+		errs = append(errs, r.Close())
+	}
+	return errors.Join(errs...)
 }

@@ -47,7 +47,7 @@ func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Mat
 		return nil, err
 	}
 	runtime.GC()
-	p, err := newProblem(m, c, opt.Seed)
+	p, err := newProblem(nil, m, c, opt.Seed)
 	if err != nil {
 		return nil, err
 	}

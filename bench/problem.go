@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"sddmmkit/dense"
+	"sddmmkit/device"
 	"sddmmkit/internal/errbound"
 	"sddmmkit/sddmm"
 	"sddmmkit/spmm"
@@ -19,6 +21,8 @@ type problem[T sddmm.Float] struct {
 	a, b dense.Matrix[T] // a only for SDDMM
 	out  int64           // elements of the result
 
+	owned []*dense.Resident[T] // a and b, where a device holds them
+
 	at    []int64   // places in the result
 	want  []float64 // what must be there
 	bound []float64 // within this
@@ -28,23 +32,34 @@ type problem[T sddmm.Float] struct {
 // checkedProducts is the number of products that the reference computes, or one row's.
 const checkedProducts = 4e6
 
-// newProblem makes operands from a seed.
-func newProblem[T sddmm.Float](m *Matrix[T], c Case, seed uint64) (*problem[T], error) {
-	p := &problem[T]{m: m, c: c}
+// newProblem makes operands from a seed, for a device, or for none of ours with nil. The caller closes it.
+func newProblem[T sddmm.Float](dev device.Device, m *Matrix[T], c Case, seed uint64) (p *problem[T], err error) {
+	p = &problem[T]{m: m, c: c}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
 	s := m.S
-	var err error
+	gathered, written := s.Cols, s.Rows // rows of B and of C
+	if c.Op == SpMMT {
+		gathered, written = s.Rows, s.Cols
+	}
+	if p.b, err = p.operand(dev, gathered, c.K, operandB, seed); err != nil {
+		return nil, err
+	}
+	p.out = int64(written) * int64(c.K)
 	switch c.Op {
 	case SDDMM:
-		p.a, p.b, p.out = fill[T](s.Rows, c.K, operandA, seed), fill[T](s.Cols, c.K, operandB, seed), s.NNZ()
-		err = p.expectSDDMM(seed)
-	case SpMM:
-		p.b, p.out = fill[T](s.Cols, c.K, operandB, seed), int64(s.Rows)*int64(c.K)
-		err = p.expectSpMM(spmm.NoTrans, seed)
+		if p.a, err = p.operand(dev, s.Rows, c.K, operandA, seed); err != nil {
+			return nil, err
+		}
+		p.out = s.NNZ()
+		return p, p.expectSDDMM(seed)
 	case SpMMT:
-		p.b, p.out = fill[T](s.Rows, c.K, operandB, seed), int64(s.Cols)*int64(c.K)
-		err = p.expectSpMM(spmm.Trans, seed)
+		return p, p.expectSpMM(spmm.Trans, seed)
 	}
-	return p, err
+	return p, p.expectSpMM(spmm.NoTrans, seed)
 }
 
 // sampleRows chooses rows to check: the fullest, the first, the last, and others at random while

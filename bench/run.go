@@ -41,14 +41,20 @@ func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c 
 		return nil, err
 	}
 	runtime.GC() // the operands of the case before are garbage now
-	p, err := newProblem(m, c, opt.Seed)
+	p, err := newProblem(dev, m, c, opt.Seed)
 	if err != nil {
+		return nil, fmt.Errorf("%s of %s with K = %d: %w", c.Op, m.Name, c.K, err)
+	}
+	var rec *Record
+	if c.Tiling.By == TileBySearch {
+		rec, err = search(ctx, dev, p, opt)
+	} else {
+		rec, err = runOne(ctx, dev, p, c.Tiling, opt)
+	}
+	if err = errors.Join(err, p.close()); err != nil {
 		return nil, err
 	}
-	if c.Tiling.By == TileBySearch {
-		return search(ctx, dev, p, opt)
-	}
-	return runOne(ctx, dev, p, c.Tiling, opt)
+	return rec, nil
 }
 
 // runOne measures a problem with one tile.
