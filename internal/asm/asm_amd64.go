@@ -55,8 +55,8 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], lanes int) Kernels[
 	one := []T{1}
 	return Kernels[T]{
 		SDDMM: func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
-			if len(a) < 2 {
-				sddmmScalar(p, s, a, b, stride, cols, op, alpha, beta)
+			if len(a) <= 2 {
+				sddmmNarrow(p, s, a, b, stride, cols, op, alpha, beta)
 				return
 			}
 			if len(p) == 0 {

@@ -4,9 +4,8 @@ package asm
 func generic[T Float]() Kernels[T] { return Kernels[T]{SDDMM: sddmmGeneric[T], SpMM: spmmGeneric[T]} }
 
 func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
-	switch len(a) {
-	case 0, 1:
-		sddmmScalar(p, s, a, b, stride, cols, op, alpha, beta)
+	if len(a) <= 2 {
+		sddmmNarrow(p, s, a, b, stride, cols, op, alpha, beta)
 		return
 	}
 	for j := range p {
@@ -23,16 +22,41 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 	}
 }
 
-// sddmmScalar is SDDMM for rows of at most one element, where all is streaming but b.
-func sddmmScalar[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+// sddmmNarrow is SDDMM for rows of at most two elements, where nearly all is streaming and vectors
+// would be empty.
+func sddmmNarrow[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
 	cols = cols[:len(p)]
-	var x T
-	if len(a) == 1 {
-		x = a[0]
-	} else {
+	var x, y T
+	switch len(a) {
+	case 0:
 		b, stride = []T{0}, 0
+	case 1:
+		x = a[0]
+	case 2:
+		x, y = a[0], a[1]
 	}
 	switch {
+	case len(a) == 2 && op == Dot|Beta && beta == 1: // CCD++ changes one factor for the next
+		x, y = alpha*x, alpha*y
+		for j, c := range cols {
+			at := int(c) * stride
+			p[j] += x*b[at] + y*b[at+1]
+		}
+	case len(a) == 2 && op == Dot:
+		x, y = alpha*x, alpha*y
+		for j, c := range cols {
+			at := int(c) * stride
+			p[j] = x*b[at] + y*b[at+1]
+		}
+	case len(a) == 2:
+		for j, c := range cols {
+			at := int(c) * stride
+			d := x*b[at] + y*b[at+1]
+			if op&Continue != 0 {
+				d += p[j]
+			}
+			p[j] = finish(op, d, s, p, j, alpha, beta)
+		}
 	case stride == 1 && op == Dot:
 		x *= alpha
 		for j, c := range cols {
