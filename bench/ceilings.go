@@ -14,7 +14,9 @@ import (
 
 // MeasureRoofline measures what a device can do:
 //
-//	flops   the faster of SDDMM and SpMM on operands that stay in the L1 cache
+//	flops   the faster of SDDMM and SpMM on operands that stay in the L1 cache; at least two
+//	        for each element that the L1 cache gave in the next measurement, which other
+//	        programs disturb less
 //	memory  what the device measured of itself (device.Measurer), the better of two loops at each
 //	        point: SDDMM's own, and one that touches each cache line once, whatever the
 //	        instruction set
@@ -40,6 +42,11 @@ func MeasureRoofline[T sddmm.Float](ctx context.Context, dev device.Device) (Roo
 		return Roofline{}, err
 	}
 	r.Memory = better(own, lines)
+	if len(r.Memory.Levels) > 0 {
+		const row = 512 // bytes
+		elements := row / float64(unsafe.Sizeof(T(0)))
+		r.Flops = max(r.Flops, 2*elements*float64(r.Threads)/r.Memory.GatherSeconds(0, row, r.Threads))
+	}
 	return r, nil
 }
 

@@ -27,12 +27,15 @@ type Trial struct {
 // shorter is by how much the measurement of each tile in a search is shorter than others.
 const shorter = 4
 
+// hopeless is how many times as long as the best a tile may take before the search turns to the next.
+const hopeless = 1.5
+
 // search tries every tile of the grid with short measurements, and measures the fastest again beside the
 // plan's own choice, in turns and with full measurements: the fastest of many noisy ones looks faster
 // than it is. When the plan's own choice is as fast or faster then, it is the best.
 func search[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T], opt Options) (*Record, error) {
 	brief := opt
-	brief.Samples, brief.Seconds = max(opt.Samples/shorter, 3), opt.Seconds/shorter
+	brief.Warmups, brief.Samples, brief.Seconds = 1, max(opt.Samples/shorter, 3), opt.Seconds/shorter
 	found := &Search{}
 	var best model.Tile
 	least := 0.0
@@ -45,6 +48,7 @@ func search[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T]
 		found.Tiles = append(found.Tiles, Trial{tileText(tile), rec.Median})
 		if least == 0 || rec.Median < least {
 			best, least = tile, rec.Median
+			brief.hopeless = hopeless * least
 		}
 	}
 	var own, given *Record
