@@ -1,2 +1,36 @@
-// Package model predicts.
+// Package model predicts how long SDDMM and SpMM take with and without tiles, from the shape of a
+// pattern and the properties of a machine, and chooses the tile.
+//
+// # The paper
+//
+// Nisa et al., cuSDDMM, sections III and IV, count elements that move between DRAM and a cache, for A
+// of M rows streaming past panels of T_j columns in slices of T_k of K, with c elements a non-zero:
+//
+//	M·N·K/T_j + N·K + nnz + c·nnz·K/T_k      (4)  Problem.TrafficAStreams, the dual TrafficBStreams
+//	2·K·nnz / (4)                            (5)  Problem.Intensity
+//	T_j = sqrt(cache/(c·ρ)), T_k = c·ρ·T_j   (6)  BestTile, Problem.LeastTraffic
+//
+// The matrix with more rows streams (Problem.StreamingSide); from 5 % density on both tiles belong in shared
+// memory (SchemeFor). Problem has these equations, one function each.
+//
+// # The refinement
+//
+// Choose does not use them, because real patterns are not uniform and real machines have several
+// caches (docs/adr/0007-model.md says what was measured). It predicts seconds:
+//
+//   - A Profile of the pattern, made once: the number of segments at every width (the active rows of all
+//     panels, in the place of M·N/T_j), and the reuse times of the columns in row order.
+//   - The reuse times give the footprint fp(w) of a window, the number of different rows of B in w
+//     non-zeros. With rows of A or C, indices and values passing too, a cache of C bytes holds a
+//     window T with fp(T)·row + T·rest = C, and a read of a row of B hits when the one before was at most T
+//     ago. This is Che's approximation with measured reuse times in the place of independent
+//     references: a web graph with neighbours in nearby rows is not taken for a random one.
+//   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints
+//     shrink by p, and more hits. Segments pay: each touches its row of A, or reads and writes its row
+//     of C, and whole lines of the arrays of values.
+//   - Each level of memory delivers rows at the rate that was measured for their length
+//     (device.Measured), including the pages that a wide matrix takes; pieces in order of address are the
+//     more like a stream the denser they lie.
+//
+// A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 package model

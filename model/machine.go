@@ -55,10 +55,10 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs as measured on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
+// The costs that fitted best on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.2e-9, Segment: 20e-9, Pass: 10e-6}
-	DefaultSpMM  = Costs{NonZero: 0.2e-9, Segment: 20e-9, Pass: 10e-6}
+	DefaultSDDMM = Costs{NonZero: 0.5e-9, Segment: 40e-9, Pass: 10e-6}
+	DefaultSpMM  = Costs{NonZero: 0.2e-9, Segment: 40e-9, Pass: 10e-6}
 )
 
 // costs returns those of an operation.

@@ -44,10 +44,12 @@ const (
 
 func (s Side) String() string { return string(rune(s)) }
 
-// StreamingSide returns the side that moves less by equation (4) for T_i = T_j: the two differ by
-// K·(M−N), so the smaller dimension streams. Equal ones stream A.
+// StreamingSide returns the side that moves less by equation (4) for T_i = T_j. The two lines differ by
+// K·(M−N): the matrix with more rows streams, and the smaller one, which is loaded once as a whole,
+// stays. (The paper's text puts it as streaming along the smaller dimension; its equation and its
+// Table III, where the 300 000 rows of A stream past 103 000 of B, are as here.) Equal ones stream A.
 func (p Problem) StreamingSide() Side {
-	if p.N < p.M {
+	if p.M < p.N {
 		return BStreams
 	}
 	return AStreams

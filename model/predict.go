@@ -79,14 +79,17 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	return w
 }
 
-// lined returns how many bytes of cache lines a row of a matrix touches: whole lines, and one more
-// than needed in most cases where rows do not begin on a line.
+// lined returns how many bytes of cache lines a row of a matrix touches, on average over the places where
+// rows begin: multiples of the greatest common divisor of the lengths of row and line.
 func (w *work) lined(bytes float64) float64 {
-	line := float64(w.Line)
-	if math.Mod(bytes, line) == 0 {
-		return bytes
+	if bytes <= 0 {
+		return 0
 	}
-	return math.Min(bytes+line-w.elem, math.Ceil(bytes/line)*line+line)
+	a, b := int64(bytes), int64(w.Line)
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return bytes + float64(w.Line) - float64(a)
 }
 
 // perSegment is the traffic that comes with a segment: its row of A or C.
@@ -211,34 +214,38 @@ func (w *work) run(l int, pieces, bytes, share float64) {
 	w.bytes[l] += pieces * bytes
 }
 
-// streams adds the column indices and values of S and P. A segment touches whole lines of each array, and
-// the next panel touches some of them again.
+// streams adds the column indices and values of S and P. Column indices stand in the order of the
+// segments. Of an array of values a segment touches whole lines, and the next panel touches some of them
+// again.
 func (w *work) streams() {
 	l := w.holding(w.pass())
 	if w.panels == 1 {
 		l = w.holding(w.call())
 	}
-	array := func(elem, times float64) {
-		line := float64(w.Line)
-		all := math.Ceil(float64(w.f.NNZ) * elem / line)
+	nnz, line := float64(w.f.NNZ), float64(w.Line)
+	w.run(l, nnz*4*w.slices/line, line, 1)
+	if w.panels > 1 {
+		const segment = 16 // bytes of a tiling.Segment
+		w.run(l, w.segs*segment*w.slices/line, line, 1)
+	}
+	values := func(times float64) {
+		all := math.Ceil(nnz * w.elem / line)
 		if all == 0 {
 			return
 		}
-		perSegment := 1 + (float64(w.f.NNZ)/w.segs-1)*elem/line
+		perSegment := 1 + (nnz/w.segs-1)*w.elem/line
 		onePass := math.Min(all, w.segs/w.panels*perSegment)
 		w.run(l, onePass*w.panels*w.slices*times, line, onePass/all)
 	}
-	array(4, 1)
 	switch w.op {
 	case SDDMM:
-		array(w.elem, 1)
-		array(w.elem, 2) // P is fetched, and written back
+		values(3) // S is fetched; P is fetched, and written back
 	case SpMM:
-		array(w.elem, 1)
+		values(1)
 	case SpMMT:
-		array(8, 1)
-		s := w.holding(float64(w.f.NNZ) * w.elem)
-		w.thread += float64(w.f.NNZ) * w.Measured.SpreadSeconds(s, float64(w.Line), float64(w.f.NNZ)*w.elem, w.Threads)
-		w.bytes[s] += float64(w.f.NNZ) * float64(w.Line)
+		w.run(l, nnz*8*w.slices/line, line, 1)
+		s := w.holding(nnz * w.elem)
+		w.thread += nnz * w.Measured.SpreadSeconds(s, line, nnz*w.elem, w.Threads)
+		w.bytes[s] += nnz * line
 	}
 }

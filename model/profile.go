@@ -44,6 +44,12 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 		f.Segments = s
 	}
 	f.countReuse(p, threads)
+	f.sumUp()
+	return f
+}
+
+// sumUp fills in the running sums of the histograms.
+func (f *Profile) sumUp() {
 	n := len(f.gaps.count)
 	f.gapsFrom, f.gapLengthFrom, f.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for b := n - 1; b >= 0; b-- {
@@ -53,7 +59,6 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	for b := range n {
 		f.reuseUpTo[b+1] = f.reuseUpTo[b] + float64(f.reuse.count[b])
 	}
-	return f
 }
 
 // last seen of a column, in references counted from 1; 0 is never. Patterns with more than 2³¹
@@ -175,10 +180,13 @@ func (f *Profile) footprint(refs float64) float64 {
 // reused returns how many references come at most refs references after the one before to the same
 // row.
 func (f *Profile) reused(refs float64) float64 {
-	if refs < 1 {
+	switch {
+	case refs < 1:
 		return 0
+	case refs >= float64(f.NNZ):
+		return f.reuseUpTo[len(f.reuseUpTo)-1]
 	}
-	b := bin(uint64(math.Min(refs, math.MaxInt64/2)))
+	b := bin(uint64(refs))
 	lo, hi := binStart(b), binStart(b+1)
 	return f.reuseUpTo[b] + float64(f.reuse.count[b])*math.Min((refs-lo+1)/(hi-lo), 1)
 }

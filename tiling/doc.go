@@ -18,6 +18,7 @@
 //	order        rows or columns by falling count, so that popular ones meet       RowsByCount, ColumnsByCount
 //
 // Where the columns of every row are sorted, the part of a row that lies in a column panel is a
-// run of its non-zeros. Such a run is a Segment, and panels are lists of segments: no index and no
-// value moves. The cost is one or two nanoseconds per non-zero.
+// run of its non-zeros. Such a run is a Segment, and panels are lists of segments: no value moves, only
+// column indices are copied to the order of the segments. The cost is a few nanoseconds per non-zero,
+// more the shorter the segments are.
 package tiling

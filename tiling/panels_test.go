@@ -51,6 +51,37 @@ func checkPanels(t *testing.T, p *sparse.Pattern, panels *Panels) {
 			t.Fatalf("non-zero %d is in %d panels", z, n)
 		}
 	}
+	checkColumns(t, p, panels)
+}
+
+// checkColumns: the columns stand in the order of the segments, and units say where theirs begin.
+func checkColumns(t *testing.T, p *sparse.Pattern, panels *Panels) {
+	t.Helper()
+	at := int64(0)
+	for _, s := range panels.Segments {
+		for z := s.Lo; z < s.Lo+int64(s.N); z++ {
+			if panels.ColIdx[at] != p.ColIdx[z] {
+				t.Fatalf("column %d in the order of segments is %d, want %d", at, panels.ColIdx[at], p.ColIdx[z])
+			}
+			at++
+		}
+	}
+	at = 0
+	for n, u := range panels.Work {
+		if u.At != at {
+			t.Fatalf("unit %d begins at column %d, want %d", n, u.At, at)
+		}
+		if u.Slot >= 0 {
+			at += u.Hi - u.Lo
+			continue
+		}
+		for _, s := range panels.Segments[u.SegLo:u.SegHi] {
+			at += int64(s.N)
+		}
+	}
+	if at != p.NNZ() || len(panels.ColIdx) != int(at) {
+		t.Fatalf("%d columns in the order of segments, units hold %d, the pattern %d", len(panels.ColIdx), at, p.NNZ())
+	}
 }
 
 // checkWork: the units of panel q hold each of its segments once and in order, pieces cover theirs.

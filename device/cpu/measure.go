@@ -232,18 +232,22 @@ type curvePoint struct {
 	seconds float64
 }
 
-// sweep measures working sets from least to most, four to an octave.
+// sweep measures working sets from least to most, three to an octave, all of them twice: whoever else
+// uses the caches may be gone the second time.
 func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 	var curve []curvePoint
-	for x := float64(least); ; x *= math.Sqrt(math.Sqrt2) {
-		set := min(int64(x), most)
-		s, err := b.seconds(sweepRow, set, set, b.threads, true)
-		if err != nil {
-			return nil, err
-		}
-		curve = append(curve, curvePoint{set, s})
-		if set == most {
-			break
+	for x := float64(least); x < float64(most); x *= math.Cbrt(2) {
+		curve = append(curve, curvePoint{int64(x), math.Inf(1)})
+	}
+	curve = append(curve, curvePoint{most, math.Inf(1)})
+	for range 2 {
+		for k := range curve {
+			p := &curve[k]
+			s, err := b.seconds(sweepRow, p.set, p.set, b.threads, true)
+			if err != nil {
+				return nil, err
+			}
+			p.seconds = min(p.seconds, s)
 		}
 	}
 	calmCurve(curve)

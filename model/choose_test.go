@@ -1,0 +1,251 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sddmmkit/device"
+	"sddmmkit/sparse"
+)
+
+// testMachine is a machine with caches of 48 KB, 1 MB and 16 MB and ordinary rates.
+func testMachine(threads int) *Machine {
+	p := device.Props{L1Bytes: 48 << 10, L2Bytes: 1 << 20, L3Bytes: 32 << 20}
+	return NewMachine(p, device.Measured{}, threads)
+}
+
+// checkPrediction: positive, finite, and made of its parts.
+func checkPrediction(t *testing.T, p Prediction) {
+	t.Helper()
+	bad := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) || x < 0 }
+	if bad(p.Seconds) || bad(p.Segments) || p.Panels < 1 {
+		t.Fatalf("prediction %+v", p)
+	}
+	for _, l := range p.Levels {
+		if bad(l.Bytes) || l.Name == "" {
+			t.Fatalf("prediction %+v", p)
+		}
+	}
+}
+
+// checkChoice: a tile that the operations take, no slower than none, with a reason.
+func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
+	t.Helper()
+	checkPrediction(t, c.Prediction)
+	none := c.Alternatives[0]
+	if none.Tile != (Tile{}) || none.Panels != 1 {
+		t.Fatalf("the first alternative is %+v", none)
+	}
+	for _, p := range c.Alternatives {
+		checkPrediction(t, p)
+	}
+	tile := c.Tile
+	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk < 0 || tile.Tk%minSlice != 0 || tile.Tk > 0 && tile.Tk >= k ||
+		tile.Tk > 0 && (op != SDDMM || tile.Tj == 0) || tile.Tj > 0 && f.Segments == nil {
+		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
+	}
+	if c.Seconds > none.Seconds || tile != (Tile{}) && c.Seconds > margin*none.Seconds {
+		t.Fatalf("tile %+v takes %v, none %v", tile, c.Seconds, none.Seconds)
+	}
+	if c.Reason == "" || strings.Contains(c.Reason, "%!") || strings.Contains(c.Reason, "NaN") || strings.Contains(c.Reason, "Inf") {
+		t.Fatalf("reason %q", c.Reason)
+	}
+}
+
+// Whatever the shape, depth and machine, predictions are numbers and choices valid.
+func TestOddInputs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	unsorted := &sparse.Pattern{Rows: 1, Cols: 3000, RowPtr: []int64{0, 2}, ColIdx: []int32{2999, 0}}
+	profiles := []*Profile{
+		NewProfile(&sparse.Pattern{RowPtr: []int64{0}}, 1),
+		NewProfile(&sparse.Pattern{Rows: 5, RowPtr: make([]int64, 6)}, 1),
+		NewProfile(&sparse.Pattern{Rows: 1, Cols: 1, RowPtr: []int64{0, 1}, ColIdx: []int32{0}}, 1),
+		NewProfile(&sparse.Pattern{Rows: 3, Cols: 1 << 30, RowPtr: []int64{0, 1, 1, 2}, ColIdx: []int32{0, 1 << 29}}, 1),
+		NewProfile(unsorted, 1),
+		NewProfile(uniform(rng, 500, 3000, 100), 1),
+		NewProfile(skewed(rng, 5000, 300, 10), 1),
+	}
+	machines := []*Machine{testMachine(1), testMachine(64), NewMachine(device.Props{}, device.Measured{}, 0),
+		NewMachine(device.Props{L1Bytes: -5, L2Bytes: 1 << 50, L3Bytes: 3, LineBytes: 128}, device.Measured{Threads: 4}, -3)}
+	for _, f := range profiles {
+		for _, m := range machines {
+			for _, op := range []Op{SDDMM, SpMM, SpMMT} {
+				for _, k := range []int{-1, 0, 1, 2, 31, 128, 129, 512, 100_000} {
+					for _, elem := range []int{4, 8} {
+						checkChoice(t, op, f, k, m.Choose(op, f, k, elem))
+					}
+				}
+			}
+		}
+	}
+	if c := machines[0].Choose(SDDMM, profiles[4], 512, 4); !strings.Contains(c.Reason, "not in order") {
+		t.Errorf("unsorted rows: %q", c.Reason)
+	}
+}
+
+// wide has rows of perRow non-zeros in cols columns, by shape alone: large patterns without their
+// non-zeros. Columns are as if drawn at random.
+func wide(rows, cols, perRow int) *Profile {
+	nnz := int64(rows) * int64(perRow)
+	f := &Profile{Rows: rows, Cols: cols, NNZ: nnz, ActiveRows: int64(rows), ActiveCols: int64(cols)}
+	for s := 0; ; s++ {
+		panels := math.Ceil(float64(cols) / float64(int(1)<<s))
+		empty := math.Pow(1-1/panels, float64(perRow))
+		f.Segments = append(f.Segments, int64(float64(rows)*panels*(1-empty)))
+		if 1<<s >= cols {
+			break
+		}
+	}
+	// A column comes again after cols references on average, with exponentially spread times.
+	f.reuse, f.gaps = newHistogram(), newHistogram()
+	const parts = 1000
+	for k := range parts {
+		x := uint64(-math.Log(1-(float64(k)+0.5)/parts)*float64(cols)) + 1
+		each := (nnz - int64(cols)) / parts
+		f.reuse.count[bin(x)] += each
+		f.reuse.sum[bin(x)] += each * int64(x)
+	}
+	f.gaps.merge(f.reuse)
+	f.sumUp()
+	return f
+}
+
+func TestLimits(t *testing.T) {
+	m := testMachine(2)
+	for _, test := range []struct {
+		name  string
+		f     *Profile
+		k     int
+		tiled bool
+		says  string
+	}{
+		{"B in L1", wide(100_000, 300, 50), 32, false, "fits in L1"},
+		{"B in L2", wide(100_000, 1500, 50), 128, false, "L2"},
+		{"few non-zeros in a row", wide(1_000_000, 1_000_000, 5), 128, false, "per active row"},
+		{"dense rows, B of 150 MB", wide(4_000, 300_000, 1500), 128, true, "B (146 MB) is larger than L3"},
+		{"dense rows, B of 600 MB", wide(4_000, 300_000, 1500), 512, true, "B (586 MB) is larger than L3"},
+	} {
+		for _, op := range []Op{SDDMM, SpMM} {
+			c := m.Choose(op, test.f, test.k, 4)
+			checkChoice(t, op, test.f, test.k, c)
+			if (c.Tile != (Tile{})) != test.tiled || !strings.Contains(c.Reason, test.says) {
+				t.Errorf("%s, %v: tile %+v, %s", test.name, op, c.Tile, c.Reason)
+			}
+			if test.tiled && float64(c.Tile.Tj)*float64(test.k)*4 > 4*float64(m.Measured.Levels[2].Bytes) {
+				t.Errorf("%s, %v: a panel of %d columns is far larger than L3", test.name, op, c.Tile.Tj)
+			}
+		}
+	}
+}
+
+// More work takes longer: deeper, more non-zeros, wider elements; more threads take less.
+func TestMonotonicity(t *testing.T) {
+	m := testMachine(1)
+	at := func(m *Machine, f *Profile, k, elem int) float64 { return m.Predict(SDDMM, f, k, elem, Tile{}).Seconds }
+	f := wide(50_000, 100_000, 40)
+	last := 0.0
+	for _, k := range []int{1, 8, 16, 32, 64, 128, 256, 512, 1024} {
+		s := at(m, f, k, 4)
+		if s < last {
+			t.Errorf("K = %d takes %v, less than a smaller K with %v", k, s, last)
+		}
+		if d := at(m, f, k, 8); d < s {
+			t.Errorf("K = %d takes %v in double and %v in single precision", k, d, s)
+		}
+		last = s
+	}
+	last = 0
+	for _, perRow := range []int{5, 10, 20, 40, 80} {
+		s := at(m, wide(50_000, 100_000, perRow), 128, 4)
+		if s < last {
+			t.Errorf("%d non-zeros a row take %v, less than fewer with %v", perRow, s, last)
+		}
+		last = s
+	}
+	if one, two := at(m, f, 128, 4), at(testMachine(2), f, 128, 4); two > one {
+		t.Errorf("two threads take %v, one %v", two, one)
+	}
+	// Each read of a row of B is in one level.
+	p := m.Predict(SpMM, f, 128, 4, Tile{})
+	total := 0.0
+	for _, l := range p.Levels {
+		total += l.Bytes
+	}
+	if least := float64(f.NNZ) * 512; total < least {
+		t.Errorf("%v bytes in all levels, want at least %v", total, least)
+	}
+}
+
+// A larger cache never makes hits rarer, and a narrower panel neither.
+func TestHitsGrow(t *testing.T) {
+	f := NewProfile(skewed(rand.New(rand.NewPCG(9, 10)), 5000, 4000, 20), 1)
+	m := testMachine(1)
+	hits := func(bytes int64, tj int) float64 {
+		m.Measured.Levels[1].Bytes = bytes
+		w := newWork(m, SDDMM, f, 128, 4, Tile{Tj: tj})
+		return f.reused(w.reach(1) * w.panels)
+	}
+	last := 0.0
+	for bytes := int64(1 << 14); bytes < 1<<24; bytes *= 2 {
+		h := hits(bytes, 0)
+		if h < last {
+			t.Errorf("%d bytes hit %v times, fewer than %v", bytes, h, last)
+		}
+		last = h
+	}
+	if all := float64(f.NNZ - f.ActiveCols); math.Abs(last-all) > 1e-9*all {
+		t.Errorf("a cache that holds all hits %v times of %v", last, all)
+	}
+	if a, b := hits(1<<17, 0), hits(1<<17, 1000); b < a {
+		t.Errorf("panels hit %v times, no panels %v", b, a)
+	}
+}
+
+func TestOpNames(t *testing.T) {
+	if SDDMM.String() != "sddmm" || SpMM.String() != "spmm" || SpMMT.String() != "spmm-t" {
+		t.Error(SDDMM, SpMM, SpMMT)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for b, want := range map[float64]string{0: "0 bytes", 1023: "1023 bytes", 1024: "1 KB", 1 << 20: "1 MB", 48 << 10: "48 KB", 195.3 * (1 << 20): "195 MB", 1.5 * (1 << 40): "1.5 TB"} {
+		if got := bytesText(b); got != want {
+			t.Errorf("%v bytes are %q, want %q", b, got, want)
+		}
+	}
+}
+
+// The same choice comes out again, and a measurement that is not valid is not used.
+func TestChooseIsAFunction(t *testing.T) {
+	f := wide(4_000, 300_000, 1500)
+	broken := device.Measured{Threads: 2, Levels: []device.Level{{Name: "memory"}}}
+	p := device.Props{L1Bytes: 48 << 10, L2Bytes: 1 << 20, L3Bytes: 32 << 20}
+	a, b := NewMachine(p, broken, 2).Choose(SDDMM, f, 128, 4), testMachine(2).Choose(SDDMM, f, 128, 4)
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("choices %+v and %+v", a.Prediction, b.Prediction)
+	}
+}
+
+func FuzzChoose(f *testing.F) {
+	f.Add(uint16(100), uint16(1000), uint8(20), uint16(128), uint8(2), uint32(1<<20), uint64(1))
+	f.Fuzz(func(t *testing.T, rows, cols uint16, perRow uint8, k uint16, threads uint8, l2 uint32, seed uint64) {
+		if cols == 0 {
+			return
+		}
+		p := NewProfile(uniform(rand.New(rand.NewPCG(seed, 1)), int(rows)%512, int(cols), int(perRow)%64), 2)
+		m := NewMachine(device.Props{L1Bytes: 32 << 10, L2Bytes: int64(l2), L3Bytes: 8 * int64(l2)}, device.Measured{}, int(threads))
+		for _, op := range []Op{SDDMM, SpMM, SpMMT} {
+			checkChoice(t, op, p, int(k), m.Choose(op, p, int(k), 4))
+		}
+	})
+}
+
+func BenchmarkChoose(b *testing.B) {
+	f, m := wide(4_000, 300_000, 1500), testMachine(2)
+	for b.Loop() {
+		m.Choose(SDDMM, f, 512, 4)
+	}
+}

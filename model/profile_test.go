@@ -1,0 +1,216 @@
+package model
+
+import (
+	"container/list"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"sddmmkit/sparse"
+	"sddmmkit/tiling"
+)
+
+func TestBins(t *testing.T) {
+	last := 0
+	for _, x := range []uint64{0, 1, 2, 15, 16, 17, 18, 31, 32, 33, 1000, 1 << 20, 1<<20 + 1<<16, 1<<40 - 1, 1 << 40, 1<<63 - 1, 1 << 63, math.MaxUint64} {
+		b := bin(x)
+		if b < last || b >= bins || binStart(b) > float64(x) || x < 1<<62 && binStart(b+1) <= float64(x) {
+			t.Errorf("%d is in bin %d, which starts at %v and ends at %v", x, b, binStart(b), binStart(b+1))
+		}
+		last = b
+	}
+	h := newHistogram()
+	for x := range uint64(1000) {
+		h.add(x)
+	}
+	h.scale(4)
+	n, sum := int64(0), int64(0)
+	for b := range h.count {
+		n, sum = n+h.count[b], sum+h.sum[b]
+	}
+	if n != 1000 || sum != 16*999*1000/2 {
+		t.Errorf("after scaling there are %d numbers with sum %d", n, sum)
+	}
+}
+
+// pattern builds a valid pattern with sorted rows; draw gives the next column of a row.
+func pattern(rows, cols, perRow int, draw func(row int) int) *sparse.Pattern {
+	p := &sparse.Pattern{Rows: rows, Cols: cols, RowPtr: []int64{0}}
+	for i := range rows {
+		var row []int32
+		for range perRow {
+			row = append(row, int32(draw(i)))
+		}
+		slices.Sort(row)
+		p.ColIdx = append(p.ColIdx, slices.Compact(row)...)
+		p.RowPtr = append(p.RowPtr, int64(len(p.ColIdx)))
+	}
+	return p
+}
+
+func uniform(rng *rand.Rand, rows, cols, perRow int) *sparse.Pattern {
+	return pattern(rows, cols, perRow, func(int) int { return rng.IntN(cols) })
+}
+
+// skewed: the column of rank r has weight 1/r.
+func skewed(rng *rand.Rand, rows, cols, perRow int) *sparse.Pattern {
+	return pattern(rows, cols, perRow, func(int) int { return int(math.Pow(float64(cols), rng.Float64())) - 1 })
+}
+
+// local: columns near the diagonal.
+func local(rng *rand.Rand, rows, cols, perRow int) *sparse.Pattern {
+	return pattern(rows, cols, perRow, func(i int) int {
+		return min(max(i*cols/rows+int(rng.NormFloat64()*float64(cols)/50), 0), cols-1)
+	})
+}
+
+// The footprint is the number of different columns in a window, averaged over all windows.
+func TestFootprint(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, p := range []*sparse.Pattern{uniform(rng, 60, 40, 9), skewed(rng, 90, 200, 12), local(rng, 80, 300, 7), uniform(rng, 1, 10, 5)} {
+		f := NewProfile(p, 2)
+		n := int(p.NNZ())
+		for w := 1; w <= n; w += 1 + w/7 {
+			sum := 0
+			for lo := 0; lo+w <= n; lo++ {
+				different := map[int32]bool{}
+				for _, j := range p.ColIdx[lo : lo+w] {
+					different[j] = true
+				}
+				sum += len(different)
+			}
+			want := float64(sum) / float64(n-w+1)
+			tolerance := 0.03 // within a bin
+			if w < 2*perOctave {
+				tolerance = 1e-9
+			}
+			if got := f.footprint(float64(w)); math.Abs(got-want) > tolerance*want {
+				t.Errorf("%d non-zeros: footprint of %d is %.4f, want %.4f", n, w, got, want)
+			}
+		}
+	}
+}
+
+// Reuse times, segments and totals are those of plain loops, for any number of threads.
+func TestProfile(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, p := range []*sparse.Pattern{uniform(rng, 300, 40, 9), skewed(rng, 500, 64, 30), local(rng, 80, 300, 7), {Rows: 3, Cols: 4, RowPtr: make([]int64, 4)}, {RowPtr: []int64{0}}} {
+		f := NewProfile(p, 1)
+		for _, threads := range []int{2, 3, 16} {
+			if got := NewProfile(p, threads); !reflect.DeepEqual(got, f) {
+				t.Errorf("%d threads give another profile", threads)
+			}
+		}
+		last := map[int32]int{}
+		want := newHistogram()
+		for z, j := range p.ColIdx {
+			if before, ok := last[j]; ok {
+				want.add(uint64(z - before))
+			}
+			last[j] = z
+		}
+		if !reflect.DeepEqual(f.reuse, want) {
+			t.Errorf("%d×%d: other reuse times than those of a plain loop", p.Rows, p.Cols)
+		}
+		if f.ActiveCols != int64(len(last)) || f.NNZ != p.NNZ() {
+			t.Errorf("%d columns of %d non-zeros, want %d of %d", f.ActiveCols, f.NNZ, len(last), p.NNZ())
+		}
+		if p.Cols == 0 {
+			continue
+		}
+		for s, n := range f.Segments {
+			panels, err := tiling.Columns(p, 1<<s, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n != int64(len(panels.Segments)) || f.segments(float64(int(1)<<s)) != float64(n) {
+				t.Errorf("width %d: %d segments, want %d", 1<<s, n, len(panels.Segments))
+			}
+		}
+	}
+}
+
+// Between powers of two the number of segments lies between theirs.
+func TestSegmentsBetween(t *testing.T) {
+	f := NewProfile(uniform(rand.New(rand.NewPCG(5, 6)), 200, 1000, 20), 1)
+	for w := 1.0; w < 1200; w *= 1.1 {
+		if a, b := f.segments(w), f.segments(w*1.1); a < b || b < float64(f.ActiveRows) {
+			t.Errorf("%v segments at width %v, %v at %v", a, w, b, w*1.1)
+		}
+	}
+}
+
+// A matrix of few non-zeros in very many columns needs no table of its columns.
+func TestHugeShape(t *testing.T) {
+	p := &sparse.Pattern{Rows: 2, Cols: math.MaxInt32, RowPtr: []int64{0, 2, 3}, ColIdx: []int32{4, math.MaxInt32 - 1, 4}}
+	f := NewProfile(p, 2)
+	if f.ActiveCols != 3 || f.footprint(2) != 2 || f.footprint(100) != 3 {
+		t.Errorf("%d columns, footprints %v and %v", f.ActiveCols, f.footprint(2), f.footprint(100))
+	}
+}
+
+// lru simulates a cache of bytes bytes that rows of B and A of row bytes each and the arrays of
+// non-zeros pass through, and returns how many reads of rows of B hit.
+func lru(p *sparse.Pattern, row, perNonZero, bytes float64) int {
+	type entry struct {
+		key  int
+		size float64
+	}
+	order, at, used, hits := list.New(), map[int]*list.Element{}, 0.0, 0
+	touch := func(key int, size float64) bool {
+		e, ok := at[key]
+		if ok {
+			order.MoveToFront(e)
+		} else {
+			at[key] = order.PushFront(entry{key, size})
+			used += size
+			for used > bytes && order.Len() > 1 {
+				old := order.Remove(order.Back()).(entry)
+				delete(at, old.key)
+				used -= old.size
+			}
+		}
+		return ok
+	}
+	for i := range p.Rows {
+		touch(-1-i, row)
+		for z := p.RowPtr[i]; z < p.RowPtr[i+1]; z++ {
+			if touch(int(p.ColIdx[z]), row) {
+				hits++
+			}
+			touch(p.Cols+int(z), perNonZero)
+		}
+	}
+	return hits
+}
+
+// The hits that the model expects of a cache are those of an exact simulation.
+func TestHitsAgainstLRU(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	const k = 128
+	for name, p := range map[string]*sparse.Pattern{
+		"uniform": uniform(rng, 2000, 1500, 20), "skewed": skewed(rng, 2000, 3000, 20), "local": local(rng, 2000, 3000, 15),
+	} {
+		f := NewProfile(p, 1)
+		for _, kb := range []int64{32, 64, 128, 256, 512, 1024} {
+			m := testMachine(1)
+			m.Measured.Levels[1].Bytes = kb << 10
+			w := newWork(m, SDDMM, f, k, 4, Tile{})
+			got := math.Min(f.reused(w.reach(1)), float64(f.NNZ-f.ActiveCols))
+			want := float64(lru(p, 4*k, 12, float64(kb<<10)))
+			if math.Abs(got-want) > 0.02*float64(f.NNZ) {
+				t.Errorf("%s, %d KB: %.0f hits expected, %.0f simulated, of %d", name, kb, got, want, f.NNZ)
+			}
+		}
+	}
+}
+
+func BenchmarkNewProfile(b *testing.B) {
+	p := uniform(rand.New(rand.NewPCG(1, 2)), 50_000, 100_000, 40)
+	for b.Loop() {
+		NewProfile(p, 0)
+	}
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(p.NNZ()), "ns/nnz")
+}
