@@ -45,6 +45,12 @@ func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (m
 	if r.NNZ*int64(k) <= smallWork {
 		return model.Choice{Reason: "the work is too small for planning to pay"}, nil
 	}
+	return r.Explain(ctx, op, k, elemBytes)
+}
+
+// Explain is Choose with all predictions, also where Choose would not look at the pattern.
+func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (model.Choice, error) {
+	props := r.dev.Props()
 	var measured device.Measured
 	if m, ok := r.dev.(device.Measurer); ok {
 		var err error

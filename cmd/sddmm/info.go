@@ -19,6 +19,8 @@ import (
 type infoFlags struct {
 	readFlags
 	matrix string
+	ks     []int
+	device string
 }
 
 func (a *app) infoCommand() *cobra.Command {
@@ -27,10 +29,14 @@ func (a *app) infoCommand() *cobra.Command {
 		Use:   "info [--matrix FILE|SPEC] [flags]",
 		Short: "Describe a matrix, or this machine",
 		Long: `info describes a matrix: shape, non-zeros, and how they are spread over rows and columns. Without a
-matrix it describes this machine: processor, caches, memory, devices, and the build.`,
+matrix it describes this machine: processor, caches, memory, devices, and the build.
+
+With --k it says how SDDMM and SpMM would be tiled with that many columns of the dense matrices, in float32:
+the tile that the model chooses, the seconds and the traffic it predicts, and why.`,
 		Example: `  sddmm info
   sddmm info --matrix ratings.csv
-  sddmm info --matrix rmat:16:1M --json`,
+  sddmm info --matrix rmat:16:1M --json
+  sddmm info --matrix uniform:131kx131k:5M --k 32,128 --device cpu`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opt, err := f.readFlags.options()
@@ -38,6 +44,9 @@ matrix it describes this machine: processor, caches, memory, devices, and the bu
 				return err
 			}
 			if !cmd.Flags().Changed("matrix") {
+				if cmd.Flags().Changed("k") {
+					return usagef("--k says how a matrix would be tiled; add --matrix FILE")
+				}
 				return machineInfo(a, f.threads)
 			}
 			if f.matrix == "" {
@@ -46,12 +55,19 @@ matrix it describes this machine: processor, caches, memory, devices, and the bu
 			if err := checkSource("--matrix", f.matrix); err != nil {
 				return err
 			}
-			return matrixInfo(cmd.Context(), a, f.matrix, opt)
+			for _, k := range f.ks {
+				if k < 1 {
+					return usagef("--k %d; want at least 1", k)
+				}
+			}
+			return matrixInfo(cmd.Context(), a, &f, opt)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.matrix, "matrix", "", "a file or a spec")
+	flags.IntSliceVar(&f.ks, "k", nil, "say how the matrix would be tiled for these K")
+	flags.StringVar(&f.device, "device", "auto", "the device that --k is about")
 	f.readFlags.register(flags)
 	return cmd
 }
@@ -73,7 +89,8 @@ type matrixEvent struct {
 	ColHistogram []bin `json:"col_histogram"`
 }
 
-func matrixInfo(ctx context.Context, a *app, source string, opt dataset.Options) error {
+func matrixInfo(ctx context.Context, a *app, f *infoFlags, opt dataset.Options) error {
+	source := f.matrix
 	bar := newProgress(a.err, false)
 	defer bar.clear()
 	bar.busy("reading " + source)
@@ -104,7 +121,7 @@ func matrixInfo(ctx context.Context, a *app, source string, opt dataset.Options)
 	bar.clear()
 	if a.json {
 		a.emit(e)
-		return nil
+		return explainTiles(ctx, a, f, &m.Pattern)
 	}
 	a.printf("%s (%s)\n%v\n", printable(e.Name), e.Format, e.Stats)
 	a.printf("values:     %s to %s, mean %s\n", e.Low.format("%.6g"), e.High.format("%.6g"), e.Mean.format("%.6g"))
@@ -122,7 +139,7 @@ func matrixInfo(ctx context.Context, a *app, source string, opt dataset.Options)
 		a.printf("has         %s\n", strings.Join(has, ", "))
 	}
 	a.printf("\nrows by non-zeros\n%s\ncolumns by non-zeros\n%s", drawHistogram(e.RowHistogram), drawHistogram(e.ColHistogram))
-	return nil
+	return explainTiles(ctx, a, f, &m.Pattern)
 }
 
 // describable reports a shape whose counts per row and column do not fit the memory.

@@ -71,3 +71,19 @@ func TestHistogram(t *testing.T) {
 		t.Errorf("\n%s", s)
 	}
 }
+
+// --k says for each operation which tile the model takes, and why.
+func TestInfoTiles(t *testing.T) {
+	all := events(t, good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "1,64", "--device", "cpu", "--json"))
+	if len(all) != 7 {
+		t.Fatalf("%d events, want the matrix and three operations for each K", len(all))
+	}
+	for _, e := range all[1:] {
+		if e["event"] != "tile" || e["device"] != "cpu" || e["reason"] == "" || !(num(t, e, "predicted_seconds") > 0) || e["tile"] == "" {
+			t.Errorf("got %v", e)
+		}
+	}
+	if out := good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "64").stdout; !strings.Contains(out, "predicted") {
+		t.Errorf("no prediction in\n%s", out)
+	}
+}
