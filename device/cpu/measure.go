@@ -135,6 +135,9 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		case "L3":
 			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, l3, size)
 		}
+		if i > 0 && l.Bytes > 0 {
+			l.Bytes = max(l.Bytes, m.Levels[i-1].Bytes)
+		}
 		if l.Gather, err = b.rates(pt.set, pt.set); err != nil {
 			return m, err
 		}
