@@ -74,7 +74,7 @@ func TestHistogram(t *testing.T) {
 
 // --k says for each operation which tile the model takes, and why.
 func TestInfoTiles(t *testing.T) {
-	all := events(t, good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "1,64", "--device", "cpu", "--json"))
+	all := events(t, good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "1,64", "--device", "cpu", "--json").stdout)
 	if len(all) != 7 {
 		t.Fatalf("%d events, want the matrix and three operations for each K", len(all))
 	}
