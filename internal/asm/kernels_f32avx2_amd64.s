@@ -525,9 +525,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+129
+	CMPQ       R9, $+257
 	JL         unfetched
-	MOVLQSX    512(DI), R10
+	MOVLQSX    1024(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -581,9 +581,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+65
+	CMPQ       R9, $+129
 	JL         unfetched
-	MOVLQSX    256(DI), R10
+	MOVLQSX    512(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -641,9 +641,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+43
+	CMPQ       R9, $+86
 	JL         unfetched
-	MOVLQSX    168(DI), R10
+	MOVLQSX    340(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -706,9 +706,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+33
+	CMPQ       R9, $+65
 	JL         unfetched
-	MOVLQSX    128(DI), R10
+	MOVLQSX    256(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -775,9 +775,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+26
+	CMPQ       R9, $+52
 	JL         unfetched
-	MOVLQSX    100(DI), R10
+	MOVLQSX    204(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -849,9 +849,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+22
+	CMPQ       R9, $+43
 	JL         unfetched
-	MOVLQSX    84(DI), R10
+	MOVLQSX    168(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -927,9 +927,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+19
+	CMPQ       R9, $+37
 	JL         unfetched
-	MOVLQSX    72(DI), R10
+	MOVLQSX    144(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -1010,9 +1010,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+17
+	CMPQ       R9, $+33
 	JL         unfetched
-	MOVLQSX    64(DI), R10
+	MOVLQSX    128(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)

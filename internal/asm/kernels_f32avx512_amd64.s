@@ -19,7 +19,7 @@ next:
 	JL        four
 	MOVQ      ahead+56(FP), DX
 	SUBQ      AX, DX
-	CMPQ      DX, $+16
+	CMPQ      DX, $+24
 	JL        four
 	VPXORD    Z0, Z0, Z0
 	MOVQ      op+72(FP), DX
@@ -58,7 +58,7 @@ slice8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DI
-	MOVLQSX     32(BX), R8
+	MOVLQSX     64(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     (BX), R9
@@ -80,7 +80,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z9
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z9
-	MOVLQSX     36(BX), R8
+	MOVLQSX     68(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     4(BX), R9
@@ -102,7 +102,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z10
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z10
-	MOVLQSX     40(BX), R8
+	MOVLQSX     72(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     8(BX), R9
@@ -124,7 +124,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z11
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z11
-	MOVLQSX     44(BX), R8
+	MOVLQSX     76(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     12(BX), R9
@@ -146,7 +146,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z12
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z12
-	MOVLQSX     48(BX), R8
+	MOVLQSX     80(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     16(BX), R9
@@ -168,7 +168,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z13
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z13
-	MOVLQSX     52(BX), R8
+	MOVLQSX     84(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     20(BX), R9
@@ -190,7 +190,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z14
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z14
-	MOVLQSX     56(BX), R8
+	MOVLQSX     88(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     24(BX), R9
@@ -212,7 +212,7 @@ slice8:
 	VFMADD231PS 384(R9), Z7, Z15
 	PREFETCHT0  448(R8)
 	VFMADD231PS 448(R9), Z8, Z15
-	MOVLQSX     60(BX), R8
+	MOVLQSX     92(BX), R8
 	IMULQ       DI, R8
 	ADDQ        SI, R8
 	MOVLQSX     28(BX), BX
@@ -281,7 +281,7 @@ tail8:
 	MOVQ       b+24(FP), SI
 	ADDQ       DX, SI
 	MOVQ       stride+32(FP), DX
-	MOVLQSX    32(BX), DI
+	MOVLQSX    64(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    (BX), R8
@@ -290,7 +290,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z2
 	VMULPS     Z2, Z1, Z2
-	MOVLQSX    36(BX), DI
+	MOVLQSX    68(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    4(BX), R8
@@ -299,7 +299,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z3
 	VMULPS     Z3, Z1, Z3
-	MOVLQSX    40(BX), DI
+	MOVLQSX    72(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    8(BX), R8
@@ -308,7 +308,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z4
 	VMULPS     Z4, Z1, Z4
-	MOVLQSX    44(BX), DI
+	MOVLQSX    76(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    12(BX), R8
@@ -317,7 +317,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z5
 	VMULPS     Z5, Z1, Z5
-	MOVLQSX    48(BX), DI
+	MOVLQSX    80(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    16(BX), R8
@@ -326,7 +326,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z6
 	VMULPS     Z6, Z1, Z6
-	MOVLQSX    52(BX), DI
+	MOVLQSX    84(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    20(BX), R8
@@ -335,7 +335,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z7
 	VMULPS     Z7, Z1, Z7
-	MOVLQSX    56(BX), DI
+	MOVLQSX    88(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    24(BX), R8
@@ -344,7 +344,7 @@ tail8:
 	PREFETCHT0 (DI)
 	VMOVUPS.Z  (R8), K1, Z8
 	VMULPS     Z8, Z1, Z8
-	MOVLQSX    60(BX), DI
+	MOVLQSX    92(BX), DI
 	IMULQ      DX, DI
 	ADDQ       SI, DI
 	MOVLQSX    28(BX), BX
@@ -391,7 +391,7 @@ more1_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -401,7 +401,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z3
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z3
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -411,7 +411,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z4
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z4
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -421,7 +421,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z5
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z5
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -431,7 +431,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z6
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z6
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -441,7 +441,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z7
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z7
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -451,7 +451,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z8
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z8
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -461,7 +461,7 @@ more1_8:
 	VMULPS      (R8), Z1, Z9
 	PREFETCHT0  64(DI)
 	VFMADD231PS 64(R8), Z2, K1, Z9
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -510,7 +510,7 @@ more2_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -522,7 +522,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z4
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z4
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -534,7 +534,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z5
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z5
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -546,7 +546,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z6
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z6
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -558,7 +558,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z7
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z7
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -570,7 +570,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z8
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z8
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -582,7 +582,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z9
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z9
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -594,7 +594,7 @@ more2_8:
 	VFMADD231PS 64(R8), Z2, Z10
 	PREFETCHT0  128(DI)
 	VFMADD231PS 128(R8), Z3, K1, Z10
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -646,7 +646,7 @@ more3_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -660,7 +660,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z5
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z5
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -674,7 +674,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z6
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z6
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -688,7 +688,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z7
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z7
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -702,7 +702,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z8
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z8
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -716,7 +716,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z9
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z9
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -730,7 +730,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z10
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z10
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -744,7 +744,7 @@ more3_8:
 	VFMADD231PS 128(R8), Z3, Z11
 	PREFETCHT0  192(DI)
 	VFMADD231PS 192(R8), Z4, K1, Z11
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -799,7 +799,7 @@ more4_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -815,7 +815,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z6
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z6
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -831,7 +831,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z7
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z7
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -847,7 +847,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z8
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z8
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -863,7 +863,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z9
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z9
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -879,7 +879,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z10
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z10
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -895,7 +895,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z11
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z11
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -911,7 +911,7 @@ more4_8:
 	VFMADD231PS 192(R8), Z4, Z12
 	PREFETCHT0  256(DI)
 	VFMADD231PS 256(R8), Z5, K1, Z12
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -969,7 +969,7 @@ more5_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -987,7 +987,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z7
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z7
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -1005,7 +1005,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z8
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z8
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -1023,7 +1023,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z9
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z9
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -1041,7 +1041,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z10
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z10
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -1059,7 +1059,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z11
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z11
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -1077,7 +1077,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z12
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z12
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -1095,7 +1095,7 @@ more5_8:
 	VFMADD231PS 256(R8), Z5, Z13
 	PREFETCHT0  320(DI)
 	VFMADD231PS 320(R8), Z6, K1, Z13
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -1156,7 +1156,7 @@ more6_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -1176,7 +1176,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z8
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z8
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -1196,7 +1196,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z9
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z9
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -1216,7 +1216,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z10
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z10
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -1236,7 +1236,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z11
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z11
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -1256,7 +1256,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z12
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z12
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -1276,7 +1276,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z13
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z13
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -1296,7 +1296,7 @@ more6_8:
 	VFMADD231PS 320(R8), Z6, Z14
 	PREFETCHT0  384(DI)
 	VFMADD231PS 384(R8), Z7, K1, Z14
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -1358,7 +1358,7 @@ more7_8:
 	MOVQ        b+24(FP), SI
 	ADDQ        DX, SI
 	MOVQ        stride+32(FP), DX
-	MOVLQSX     32(BX), DI
+	MOVLQSX     64(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     (BX), R8
@@ -1380,7 +1380,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z9
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z9
-	MOVLQSX     36(BX), DI
+	MOVLQSX     68(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     4(BX), R8
@@ -1402,7 +1402,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z10
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z10
-	MOVLQSX     40(BX), DI
+	MOVLQSX     72(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     8(BX), R8
@@ -1424,7 +1424,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z11
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z11
-	MOVLQSX     44(BX), DI
+	MOVLQSX     76(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     12(BX), R8
@@ -1446,7 +1446,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z12
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z12
-	MOVLQSX     48(BX), DI
+	MOVLQSX     80(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     16(BX), R8
@@ -1468,7 +1468,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z13
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z13
-	MOVLQSX     52(BX), DI
+	MOVLQSX     84(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     20(BX), R8
@@ -1490,7 +1490,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z14
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z14
-	MOVLQSX     56(BX), DI
+	MOVLQSX     88(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     24(BX), R8
@@ -1512,7 +1512,7 @@ more7_8:
 	VFMADD231PS 384(R8), Z7, Z15
 	PREFETCHT0  448(DI)
 	VFMADD231PS 448(R8), Z8, K1, Z15
-	MOVLQSX     60(BX), DI
+	MOVLQSX     92(BX), DI
 	IMULQ       DX, DI
 	ADDQ        SI, DI
 	MOVLQSX     28(BX), BX
@@ -1653,7 +1653,7 @@ slice4:
 	MOVQ        ahead+56(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
-	MOVQ        $+8, R10
+	MOVQ        $+16, R10
 	CMPQ        R10, R9
 	CMOVQGT     R9, R10
 	MOVLQSX     (BX)(R10*4), R10
@@ -1678,7 +1678,7 @@ slice4:
 	VFMADD231PS 384(R11), Z7, Z9
 	PREFETCHT0  448(R10)
 	VFMADD231PS 448(R11), Z8, Z9
-	MOVQ        $+9, R10
+	MOVQ        $+17, R10
 	CMPQ        R10, R9
 	CMOVQGT     R9, R10
 	MOVLQSX     (BX)(R10*4), R10
@@ -1706,7 +1706,7 @@ slice4:
 	VFMADD231PS 384(R11), Z7, Z10
 	PREFETCHT0  448(R10)
 	VFMADD231PS 448(R11), Z8, Z10
-	MOVQ        $+10, R10
+	MOVQ        $+18, R10
 	CMPQ        R10, R9
 	CMOVQGT     R9, R10
 	MOVLQSX     (BX)(R10*4), R10
@@ -1734,7 +1734,7 @@ slice4:
 	VFMADD231PS 384(R11), Z7, Z11
 	PREFETCHT0  448(R10)
 	VFMADD231PS 448(R11), Z8, Z11
-	MOVQ        $+11, R10
+	MOVQ        $+19, R10
 	CMPQ        R10, R9
 	CMOVQGT     R9, R10
 	MOVLQSX     (BX)(R10*4), R10
@@ -1806,7 +1806,7 @@ tail4:
 	MOVQ       ahead+56(FP), R8
 	SUBQ       AX, R8
 	DECQ       R8
-	MOVQ       $+8, R9
+	MOVQ       $+16, R9
 	CMPQ       R9, R8
 	CMOVQGT    R8, R9
 	MOVLQSX    (BX)(R9*4), R9
@@ -1818,7 +1818,7 @@ tail4:
 	PREFETCHT0 (R9)
 	VMOVUPS.Z  (R10), K1, Z2
 	VMULPS     Z2, Z1, Z2
-	MOVQ       $+9, R9
+	MOVQ       $+17, R9
 	CMPQ       R9, R8
 	CMOVQGT    R8, R9
 	MOVLQSX    (BX)(R9*4), R9
@@ -1833,7 +1833,7 @@ tail4:
 	PREFETCHT0 (R9)
 	VMOVUPS.Z  (R10), K1, Z3
 	VMULPS     Z3, Z1, Z3
-	MOVQ       $+10, R9
+	MOVQ       $+18, R9
 	CMPQ       R9, R8
 	CMOVQGT    R8, R9
 	MOVLQSX    (BX)(R9*4), R9
@@ -1848,7 +1848,7 @@ tail4:
 	PREFETCHT0 (R9)
 	VMOVUPS.Z  (R10), K1, Z4
 	VMULPS     Z4, Z1, Z4
-	MOVQ       $+11, R9
+	MOVQ       $+19, R9
 	CMPQ       R9, R8
 	CMOVQGT    R8, R9
 	MOVLQSX    (BX)(R9*4), R9
@@ -1898,7 +1898,7 @@ more1_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -1911,7 +1911,7 @@ more1_4:
 	VMULPS      (R10), Z1, Z3
 	PREFETCHT0  64(R9)
 	VFMADD231PS 64(R10), Z2, K1, Z3
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -1927,7 +1927,7 @@ more1_4:
 	VMULPS      (R10), Z1, Z4
 	PREFETCHT0  64(R9)
 	VFMADD231PS 64(R10), Z2, K1, Z4
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -1943,7 +1943,7 @@ more1_4:
 	VMULPS      (R10), Z1, Z5
 	PREFETCHT0  64(R9)
 	VFMADD231PS 64(R10), Z2, K1, Z5
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -1995,7 +1995,7 @@ more2_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2010,7 +2010,7 @@ more2_4:
 	VFMADD231PS 64(R10), Z2, Z4
 	PREFETCHT0  128(R9)
 	VFMADD231PS 128(R10), Z3, K1, Z4
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2028,7 +2028,7 @@ more2_4:
 	VFMADD231PS 64(R10), Z2, Z5
 	PREFETCHT0  128(R9)
 	VFMADD231PS 128(R10), Z3, K1, Z5
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2046,7 +2046,7 @@ more2_4:
 	VFMADD231PS 64(R10), Z2, Z6
 	PREFETCHT0  128(R9)
 	VFMADD231PS 128(R10), Z3, K1, Z6
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2101,7 +2101,7 @@ more3_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2118,7 +2118,7 @@ more3_4:
 	VFMADD231PS 128(R10), Z3, Z5
 	PREFETCHT0  192(R9)
 	VFMADD231PS 192(R10), Z4, K1, Z5
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2138,7 +2138,7 @@ more3_4:
 	VFMADD231PS 128(R10), Z3, Z6
 	PREFETCHT0  192(R9)
 	VFMADD231PS 192(R10), Z4, K1, Z6
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2158,7 +2158,7 @@ more3_4:
 	VFMADD231PS 128(R10), Z3, Z7
 	PREFETCHT0  192(R9)
 	VFMADD231PS 192(R10), Z4, K1, Z7
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2216,7 +2216,7 @@ more4_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2235,7 +2235,7 @@ more4_4:
 	VFMADD231PS 192(R10), Z4, Z6
 	PREFETCHT0  256(R9)
 	VFMADD231PS 256(R10), Z5, K1, Z6
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2257,7 +2257,7 @@ more4_4:
 	VFMADD231PS 192(R10), Z4, Z7
 	PREFETCHT0  256(R9)
 	VFMADD231PS 256(R10), Z5, K1, Z7
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2279,7 +2279,7 @@ more4_4:
 	VFMADD231PS 192(R10), Z4, Z8
 	PREFETCHT0  256(R9)
 	VFMADD231PS 256(R10), Z5, K1, Z8
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2340,7 +2340,7 @@ more5_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2361,7 +2361,7 @@ more5_4:
 	VFMADD231PS 256(R10), Z5, Z7
 	PREFETCHT0  320(R9)
 	VFMADD231PS 320(R10), Z6, K1, Z7
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2385,7 +2385,7 @@ more5_4:
 	VFMADD231PS 256(R10), Z5, Z8
 	PREFETCHT0  320(R9)
 	VFMADD231PS 320(R10), Z6, K1, Z8
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2409,7 +2409,7 @@ more5_4:
 	VFMADD231PS 256(R10), Z5, Z9
 	PREFETCHT0  320(R9)
 	VFMADD231PS 320(R10), Z6, K1, Z9
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2473,7 +2473,7 @@ more6_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2496,7 +2496,7 @@ more6_4:
 	VFMADD231PS 320(R10), Z6, Z8
 	PREFETCHT0  384(R9)
 	VFMADD231PS 384(R10), Z7, K1, Z8
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2522,7 +2522,7 @@ more6_4:
 	VFMADD231PS 320(R10), Z6, Z9
 	PREFETCHT0  384(R9)
 	VFMADD231PS 384(R10), Z7, K1, Z9
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2548,7 +2548,7 @@ more6_4:
 	VFMADD231PS 320(R10), Z6, Z10
 	PREFETCHT0  384(R9)
 	VFMADD231PS 384(R10), Z7, K1, Z10
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2613,7 +2613,7 @@ more7_4:
 	MOVQ        ahead+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        $+8, R9
+	MOVQ        $+16, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2638,7 +2638,7 @@ more7_4:
 	VFMADD231PS 384(R10), Z7, Z9
 	PREFETCHT0  448(R9)
 	VFMADD231PS 448(R10), Z8, K1, Z9
-	MOVQ        $+9, R9
+	MOVQ        $+17, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2666,7 +2666,7 @@ more7_4:
 	VFMADD231PS 384(R10), Z7, Z10
 	PREFETCHT0  448(R9)
 	VFMADD231PS 448(R10), Z8, K1, Z10
-	MOVQ        $+10, R9
+	MOVQ        $+18, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2694,7 +2694,7 @@ more7_4:
 	VFMADD231PS 384(R10), Z7, Z11
 	PREFETCHT0  448(R9)
 	VFMADD231PS 448(R10), Z8, K1, Z11
-	MOVQ        $+11, R9
+	MOVQ        $+19, R9
 	CMPQ        R9, R8
 	CMOVQGT     R8, R9
 	MOVLQSX     (BX)(R9*4), R9
@@ -2819,9 +2819,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+65
+	CMPQ       R9, $+129
 	JL         unfetched
-	MOVLQSX    256(DI), R10
+	MOVLQSX    512(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -2873,9 +2873,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+33
+	CMPQ       R9, $+65
 	JL         unfetched
-	MOVLQSX    128(DI), R10
+	MOVLQSX    256(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -2932,9 +2932,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+22
+	CMPQ       R9, $+43
 	JL         unfetched
-	MOVLQSX    84(DI), R10
+	MOVLQSX    168(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -2996,9 +2996,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+17
+	CMPQ       R9, $+33
 	JL         unfetched
-	MOVLQSX    64(DI), R10
+	MOVLQSX    128(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3065,9 +3065,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+13
+	CMPQ       R9, $+26
 	JL         unfetched
-	MOVLQSX    48(DI), R10
+	MOVLQSX    100(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3139,9 +3139,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+11
+	CMPQ       R9, $+22
 	JL         unfetched
-	MOVLQSX    40(DI), R10
+	MOVLQSX    84(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3218,9 +3218,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+10
+	CMPQ       R9, $+19
 	JL         unfetched
-	MOVLQSX    36(DI), R10
+	MOVLQSX    72(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3302,9 +3302,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+9
+	CMPQ       R9, $+17
 	JL         unfetched
-	MOVLQSX    32(DI), R10
+	MOVLQSX    64(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3391,9 +3391,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+8
+	CMPQ       R9, $+15
 	JL         unfetched
-	MOVLQSX    28(DI), R10
+	MOVLQSX    56(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3485,9 +3485,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+7
+	CMPQ       R9, $+13
 	JL         unfetched
-	MOVLQSX    24(DI), R10
+	MOVLQSX    48(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3584,9 +3584,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+6
+	CMPQ       R9, $+12
 	JL         unfetched
-	MOVLQSX    20(DI), R10
+	MOVLQSX    44(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3688,9 +3688,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+6
+	CMPQ       R9, $+11
 	JL         unfetched
-	MOVLQSX    20(DI), R10
+	MOVLQSX    40(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3797,9 +3797,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+5
+	CMPQ       R9, $+10
 	JL         unfetched
-	MOVLQSX    16(DI), R10
+	MOVLQSX    36(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -3911,9 +3911,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+5
+	CMPQ       R9, $+10
 	JL         unfetched
-	MOVLQSX    16(DI), R10
+	MOVLQSX    36(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -4030,9 +4030,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+5
+	CMPQ       R9, $+9
 	JL         unfetched
-	MOVLQSX    16(DI), R10
+	MOVLQSX    32(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)
@@ -4154,9 +4154,9 @@ begin:
 	JLE          store
 
 next:
-	CMPQ       R9, $+5
+	CMPQ       R9, $+9
 	JL         unfetched
-	MOVLQSX    16(DI), R10
+	MOVLQSX    32(DI), R10
 	IMULQ      SI, R10
 	ADDQ       BX, R10
 	PREFETCHT0 (R10)

@@ -8,7 +8,7 @@ import (
 )
 
 // rowsAhead is the number of rows of B between the prefetch of a row and its use.
-const rowsAhead = 8
+const rowsAhead = 16
 
 // slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
 // registers, and each row of B is read from its first byte to its last, which the hardware's

@@ -99,5 +99,5 @@ func (k *kernels) spmm(chunks int) {
 }
 
 // prefetchDistance is the number of non-zeros between the prefetch of a row of B of the given
-// bytes and its use: about 4 KB, what a core can have on its way.
-func prefetchDistance(bytes int) int { return max(4096/bytes, 4) }
+// bytes and its use: about 8 KB, which hides the latency of memory.
+func prefetchDistance(bytes int) int { return max(8192/bytes, 4) }
