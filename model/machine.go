@@ -57,8 +57,8 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 
 // The costs that fitted best on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.5e-9, Segment: 40e-9, Pass: 10e-6}
-	DefaultSpMM  = Costs{NonZero: 0.2e-9, Segment: 40e-9, Pass: 10e-6}
+	DefaultSDDMM = Costs{NonZero: 1.5e-9, Segment: 25e-9, Pass: 10e-6}
+	DefaultSpMM  = Costs{NonZero: 0.5e-9, Segment: 30e-9, Pass: 10e-6}
 )
 
 // costs returns those of an operation.
