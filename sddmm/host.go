@@ -80,6 +80,10 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			lo, hi := max(r.rowPtr[i], u.Lo), min(r.rowPtr[i+1], u.Hi)
+			if j := i + 4; j < u.RowHi {
+				z0, z1 := r.rowPtr[j], r.rowPtr[j+1]
+				asm.Prefetch(r.a.Row(j), r.in[z0:z1], r.out[z0:z1])
+			}
 			if lo < hi {
 				r.kernel(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
 			}

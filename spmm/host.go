@@ -71,6 +71,10 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
+			if j := i + 4; j < u.RowHi && r.val != nil && r.perm == nil {
+				v := r.val[r.rowPtr[j]:r.rowPtr[j+1]]
+				asm.Prefetch(r.c.Row(j), v, v[:0])
+			}
 			if r.alpha != 0 {
 				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0)
 			}

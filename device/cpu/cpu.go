@@ -82,6 +82,7 @@ func (d *Device) Alloc(bytes int64) (device.Memory, error) {
 			Detail: fmt.Sprintf("asked for %d bytes with %d in use; the machine has %d", bytes, used, limit)}
 	}
 	raw := make([]byte, bytes+alignment-1)
+	adviseHuge(raw)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % alignment
 	return d.open(raw[skip:skip+uintptr(bytes):skip+uintptr(bytes)], bytes), nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
@@ -106,6 +107,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 	for t := range b.idx {
 		b.idx[t] = make([]int32, sampleRead/rowSizes[0])
 	}
+	adviseHuge(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.data))), size)) // as Alloc does
 	parallel.Ranges(p.Threads, size/4, func(_ int, lo, hi int64) {
 		clear(b.data[lo:hi]) // so that the pages are there, near the thread
 	})

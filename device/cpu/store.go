@@ -17,7 +17,7 @@ import (
 const CacheVariable = "SDDMMKIT_CACHE"
 
 // storeVersion changes whenever what is measured does.
-const storeVersion = 2
+const storeVersion = 3
 
 // store keeps one measurement in a file. A file that is missing, damaged or of another machine is
 // no measurement, and where nothing can be written nothing is: measuring again costs a second.

@@ -37,11 +37,13 @@ func For[T Float]() Kernels[T] {
 	return k.(Kernels[T])
 }
 
-// Prefetch fetches the cache lines of three slices that will be needed soon.
+// Prefetch fetches the first cache lines of three slices that will be needed soon; the hardware follows
+// from there.
 func Prefetch[A, B, C any](a []A, b []B, c []C) {
-	prefetch3((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(*new(A))),
-		(*byte)(unsafe.Pointer(unsafe.SliceData(b))), len(b)*int(unsafe.Sizeof(*new(B))),
-		(*byte)(unsafe.Pointer(unsafe.SliceData(c))), len(c)*int(unsafe.Sizeof(*new(C))))
+	const most = 512 // bytes
+	prefetch3((*byte)(unsafe.Pointer(unsafe.SliceData(a))), min(len(a)*int(unsafe.Sizeof(*new(A))), most),
+		(*byte)(unsafe.Pointer(unsafe.SliceData(b))), min(len(b)*int(unsafe.Sizeof(*new(B))), most),
+		(*byte)(unsafe.Pointer(unsafe.SliceData(c))), min(len(c)*int(unsafe.Sizeof(*new(C))), most))
 }
 
 type (
