@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,11 +135,11 @@ func TestStore(t *testing.T) {
 		"cut":           string(good[:len(good)/2]),
 		"noise":         "\x00\xff not JSON",
 		"null":          "null",
-		"other version": strings.Replace(string(good), `"version": 2`, `"version": 0`, 1),
+		"other version": strings.Replace(string(good), fmt.Sprintf(`"version": %d`, storeVersion), `"version": 0`, 1),
 		"other key":     strings.Replace(string(good), "small", "large", 1),
 		"no rate":       strings.ReplaceAll(string(good), "1000000000", "0"),
 		"negative rate": strings.ReplaceAll(string(good), "1000000000", "-1"),
-		"no levels":     `{"version":2,"key":"` + s.key + `","measured":{"threads":2}}`,
+		"no levels":     fmt.Sprintf(`{"version":%d,"key":%q,"measured":{"threads":2}}`, storeVersion, s.key),
 	} {
 		if bad == string(good) {
 			t.Fatalf("%s is no change", name)
