@@ -94,15 +94,14 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 		return nil, err
 	}
 	opened = append(opened, plan)
-	op.tile = func(ctx context.Context) (model.Tile, bool, error) {
-		c, err := plan.Choice(ctx, form, p.c.K)
-		return c.Tile, true, err
-	}
 	if tiling.fixed() {
 		if err := plan.SetTile(tiling.Tile); err != nil {
 			return nil, err
 		}
-		op.tile = func(context.Context) (model.Tile, bool, error) { return tiling.Tile, true, nil }
+	}
+	op.tile = func(context.Context) (model.Tile, bool, error) {
+		t, settled := plan.Tile(form, p.c.K)
+		return t, settled, nil
 	}
 	c := &dense.Resident[T]{Rows: rows, Cols: p.c.K, Stride: p.c.K, Buf: out}
 	op.call = func(ctx context.Context) error { return plan.Run(ctx, form, 1, values, b, 0, c) }

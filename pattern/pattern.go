@@ -32,6 +32,7 @@ type Resident struct {
 	panels     map[int]*tiling.Panels // by width, once made
 	profile    *model.Profile         // once made
 	choices    map[chooseKey]model.Choice
+	searches   map[chooseKey]*Search
 }
 
 // Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with

@@ -43,11 +43,11 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 	if pl.tile != nil {
 		return pl.runTile(ctx, host, &r, *pl.tile)
 	}
-	search, err := pl.tuningFor(ctx, a.Cols)
+	search, err := pl.pat.Search(ctx, model.SDDMM, a.Cols, int(unsafe.Sizeof(T(0))))
 	if err != nil {
 		return err
 	}
-	tile, report := search.next()
+	tile, report := search.Next()
 	if tile.Tj > 0 { // panels are made before the clock starts
 		if _, err := pl.pat.Panels(tile.Tj); err != nil {
 			return err
@@ -80,9 +80,8 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			lo, hi := max(r.rowPtr[i], u.Lo), min(r.rowPtr[i+1], u.Hi)
-			if j := i + 4; j < u.RowHi {
-				z0, z1 := r.rowPtr[j], r.rowPtr[j+1]
-				asm.Prefetch(r.a.Row(j), r.in[z0:z1], r.out[z0:z1])
+			if j := i + rowsAhead; j < u.RowHi {
+				r.prefetch(r.a.Row(j), r.rowPtr[j], r.rowPtr[j+1])
 			}
 			if lo < hi {
 				r.kernel(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
@@ -90,6 +89,13 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 		}
 	})
 }
+
+// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of A and its
+// values and their use. Rows of B are fetched by the inner loop.
+const rowsAhead = 4
+
+// prefetch fetches a row of A and the values [lo, hi) of S and P.
+func (r *hostRun[T]) prefetch(a []T, lo, hi int64) { asm.Prefetch(a, r.in[lo:hi], r.out[lo:hi]) }
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
 // panel stay in cache while the rows of A go past (cuSDDMM, algorithm 3 in the order T_j, T_k, T_i). With

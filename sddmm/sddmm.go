@@ -35,9 +35,8 @@ func (f Epilogue) String() string {
 
 // Plan runs SDDMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
-	pat   *pattern.Resident
-	tile  *model.Tile     // nil: chosen for each K
-	tuned map[int]*tuning // by K
+	pat  *pattern.Resident
+	tile *model.Tile // nil: searched for each K
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan.

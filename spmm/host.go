@@ -2,6 +2,7 @@ package spmm
 
 import (
 	"context"
+	"time"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -43,18 +44,27 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 	if pl.scratch != nil {
 		r.scratch = pl.scratch.Host()
 	}
-	var tile model.Tile
-	if alpha != 0 {
-		var err error
-		if tile, err = pl.tileFor(ctx, op, c.Cols); err != nil {
-			return err
-		}
+	if alpha == 0 {
+		return r.runTile(ctx, host, pat, model.Tile{})
 	}
+	tile, report, err := pl.nextTile(ctx, op, c.Cols)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	err = r.runTile(ctx, host, pat, tile)
+	if report != nil && err == nil {
+		report(time.Since(start).Seconds())
+	}
+	return err
+}
+
+func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
+	run := func() error { return r.runRows(ctx, host, pat) }
 	if tile.Tj > 0 {
-		if err := r.runPanels(ctx, host, pat, tile.Tj); err != nil {
-			return err
-		}
-	} else if err := r.runRows(ctx, host, pat); err != nil {
+		run = func() error { return r.runPanels(ctx, host, pat, tile.Tj) }
+	}
+	if err := run(); err != nil {
 		return err
 	}
 	return r.addPieces(ctx, host, pat)
@@ -71,15 +81,27 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
-			if j := i + 4; j < u.RowHi && r.val != nil && r.perm == nil {
-				v := r.val[r.rowPtr[j]:r.rowPtr[j+1]]
-				asm.Prefetch(r.c.Row(j), v, v[:0])
+			if j := i + rowsAhead; j < u.RowHi {
+				r.prefetch(j, r.rowPtr[j], r.rowPtr[j+1])
 			}
 			if r.alpha != 0 {
 				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0)
 			}
 		}
 	})
+}
+
+// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of C and its
+// values and their use. Rows of B are fetched by the inner loop.
+const rowsAhead = 4
+
+// prefetch fetches row i of C and, where they are in order, the values [lo, hi).
+func (r *hostRun[T]) prefetch(i int, lo, hi int64) {
+	var v []T
+	if r.val != nil && r.perm == nil {
+		v = r.val[lo:hi]
+	}
+	asm.Prefetch(r.c.Row(i), v, v[:0])
 }
 
 // piece sets the row of scratch of one piece.

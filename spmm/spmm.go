@@ -26,7 +26,7 @@ const (
 // Plan runs SpMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
 	pat     *pattern.Resident
-	tile    *model.Tile       // nil: chosen for each K
+	tile    *model.Tile       // nil: searched for each K
 	scratch *device.Buffer[T] // partial sums of rows in pieces, grown on demand
 }
 

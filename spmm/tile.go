@@ -6,15 +6,14 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
-	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/tiling"
 )
 
 // SetTile makes all calls use panels of t.Tj columns of op(S), one after the other; 0 means not to cut.
-// It changes speed and no bit of the results. Without SetTile the model chooses for each K at its first
-// call. K = 1 never uses a tile.
+// It changes speed and no bit of the results. Without SetTile the first calls for each K try the tiles that
+// the model thinks best, and later calls use the fastest. K = 1 never uses a tile.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
 	if t.Ti != 0 || t.Tj < 0 || t.Tk != 0 {
 		return fmt.Errorf("spmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and 0 of K", t.Ti, t.Tj, t.Tk)
@@ -25,27 +24,70 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 
 // Choice returns what the model takes for calls with K = k, and why.
 func (pl *Plan[T]) Choice(ctx context.Context, op Op, k int) (model.Choice, error) {
-	pat, kind := pl.pat, model.SpMM
-	if op == Trans {
-		t, err := pat.Transpose()
-		if err != nil {
-			return model.Choice{}, err
-		}
-		pat, kind = &t.Resident, model.SpMMT
+	pat, kind, err := pl.side(op)
+	if err != nil {
+		return model.Choice{}, err
 	}
 	return pat.Choose(ctx, kind, k, int(unsafe.Sizeof(T(0))))
 }
 
-// tileFor returns the tile for a call with k columns.
-func (pl *Plan[T]) tileFor(ctx context.Context, op Op, k int) (model.Tile, error) {
+// Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
+// is not settled before the first call, nor while calls try tiles.
+func (pl *Plan[T]) Tile(op Op, k int) (tile model.Tile, settled bool) {
+	if k <= 1 {
+		return model.Tile{}, true
+	}
+	if pl.tile != nil {
+		return *pl.tile, true
+	}
+	pat, kind, err := pl.side(op)
+	if err != nil {
+		return model.Tile{}, false
+	}
+	search, ok := pat.Searched(kind, k, int(unsafe.Sizeof(T(0))))
+	if !ok {
+		return model.Tile{}, false
+	}
+	tile, report := search.Next()
+	return tile, report == nil
+}
+
+// side returns the index that op goes over.
+func (pl *Plan[T]) side(op Op) (*pattern.Resident, model.Op, error) {
+	if op == NoTrans {
+		return pl.pat, model.SpMM, nil
+	}
+	t, err := pl.pat.Transpose()
+	if err != nil {
+		return nil, 0, err
+	}
+	return &t.Resident, model.SpMMT, nil
+}
+
+// nextTile returns the tile for a call with k columns, and a function that takes the seconds of the call, or
+// nil.
+func (pl *Plan[T]) nextTile(ctx context.Context, op Op, k int) (model.Tile, func(float64), error) {
 	switch {
 	case k <= 1:
-		return model.Tile{}, nil
+		return model.Tile{}, nil, nil
 	case pl.tile != nil:
-		return *pl.tile, nil
+		return *pl.tile, nil, nil
 	}
-	c, err := pl.Choice(ctx, op, k)
-	return c.Tile, err
+	pat, kind, err := pl.side(op)
+	if err != nil {
+		return model.Tile{}, nil, err
+	}
+	search, err := pat.Search(ctx, kind, k, int(unsafe.Sizeof(T(0))))
+	if err != nil {
+		return model.Tile{}, nil, err
+	}
+	tile, report := search.Next()
+	if tile.Tj > 0 { // panels are made before the clock starts
+		if _, err := pat.Panels(tile.Tj); err != nil {
+			return model.Tile{}, nil, err
+		}
+	}
+	return tile, report, nil
 }
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a panel
@@ -80,10 +122,6 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	return err
 }
 
-// segmentsAhead is the number of segments between the prefetch of a segment's values and its row of C and
-// their use.
-const segmentsAhead = 4
-
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
 // non-zeros, which are done in pieces.
 func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64) {
@@ -92,13 +130,9 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 		return // done whole with its first piece
 	}
 	for g, s := range segs {
-		if g+segmentsAhead < len(segs) {
-			next := segs[g+segmentsAhead]
-			var v []T
-			if r.val != nil && r.perm == nil {
-				v = r.val[next.Lo : next.Lo+int64(next.N)]
-			}
-			asm.Prefetch(r.c.Row(int(next.Row)), v, v[:0])
+		if g+rowsAhead < len(segs) {
+			next := segs[g+rowsAhead]
+			r.prefetch(int(next.Row), next.Lo, next.Lo+int64(next.N))
 		}
 		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
 			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo)
