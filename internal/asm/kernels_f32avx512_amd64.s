@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func sddmmF32AVX512(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX512(SB), NOSPLIT, $0-88
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
@@ -34,7 +34,7 @@ next:
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
 	MOVQ      p+0(FP), DX
-	VMOVUPS.Z (DX)(AX*4), K1, Z0
+	VMOVUPS.Z (DX)(AX*4), K1, Y0
 
 fresh8:
 	XORQ DX, DX
@@ -1576,36 +1576,36 @@ summed8:
 	TESTQ     $+3, DX
 	JZ        alpha0_8
 	MOVQ      s+8(FP), DX
-	VMOVUPS.Z (DX)(AX*4), K1, Z1
+	VMOVUPS.Z (DX)(AX*4), K1, Y1
 	MOVQ      op+72(FP), DX
 	ANDQ      $+3, DX
 	CMPQ      DX, $+2
 	JEQ       residual0_8
 	JGT       quotient0_8
-	VMULPS    Z1, Z0, Z0
+	VMULPS    Y1, Y0, Y0
 	JMP       alpha0_8
 
 residual0_8:
-	VSUBPS Z0, Z1, Z0
+	VSUBPS Y0, Y1, Y0
 	JMP    alpha0_8
 
 quotient0_8:
-	VDIVPS Z0, Z1, Z0
+	VDIVPS Y0, Y1, Y0
 
 alpha0_8:
-	VBROADCASTSS alpha+80(FP), Z2
-	VMULPS       Z2, Z0, Z0
+	VBROADCASTSS alpha+80(FP), Y2
+	VMULPS       Y2, Y0, Y0
 	MOVQ         op+72(FP), DX
 	TESTQ        $+16, DX
 	JZ           store0_8
-	VBROADCASTSS beta+84(FP), Z2
+	VBROADCASTSS beta+84(FP), Y2
 	MOVQ         p+0(FP), DX
-	VMOVUPS.Z    (DX)(AX*4), K1, Z1
-	VFMADD231PS  Z1, Z2, Z0
+	VMOVUPS.Z    (DX)(AX*4), K1, Y1
+	VFMADD231PS  Y1, Y2, Y0
 
 store0_8:
 	MOVQ    p+0(FP), DX
-	VMOVUPS Z0, K1, (DX)(AX*4)
+	VMOVUPS Y0, K1, (DX)(AX*4)
 	ADDQ    $+8, AX
 	JMP     next
 
@@ -1623,7 +1623,7 @@ four:
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
 	MOVQ      p+0(FP), DX
-	VMOVUPS.Z (DX)(AX*4), K1, Z16
+	VMOVUPS.Z (DX)(AX*4), K1, X16
 
 fresh4:
 	XORQ DX, DX
@@ -2755,36 +2755,36 @@ summed4:
 	TESTQ     $+3, DX
 	JZ        alpha0_4
 	MOVQ      s+8(FP), DX
-	VMOVUPS.Z (DX)(AX*4), K1, Z1
+	VMOVUPS.Z (DX)(AX*4), K1, X1
 	MOVQ      op+72(FP), DX
 	ANDQ      $+3, DX
 	CMPQ      DX, $+2
 	JEQ       residual0_4
 	JGT       quotient0_4
-	VMULPS    Z1, Z16, Z16
+	VMULPS    X1, X16, X16
 	JMP       alpha0_4
 
 residual0_4:
-	VSUBPS Z16, Z1, Z16
+	VSUBPS X16, X1, X16
 	JMP    alpha0_4
 
 quotient0_4:
-	VDIVPS Z16, Z1, Z16
+	VDIVPS X16, X1, X16
 
 alpha0_4:
-	VBROADCASTSS alpha+80(FP), Z2
-	VMULPS       Z2, Z16, Z16
+	VBROADCASTSS alpha+80(FP), X2
+	VMULPS       X2, X16, X16
 	MOVQ         op+72(FP), DX
 	TESTQ        $+16, DX
 	JZ           store0_4
-	VBROADCASTSS beta+84(FP), Z2
+	VBROADCASTSS beta+84(FP), X2
 	MOVQ         p+0(FP), DX
-	VMOVUPS.Z    (DX)(AX*4), K1, Z1
-	VFMADD231PS  Z1, Z2, Z16
+	VMOVUPS.Z    (DX)(AX*4), K1, X1
+	VFMADD231PS  X1, X2, X16
 
 store0_4:
 	MOVQ    p+0(FP), DX
-	VMOVUPS Z16, K1, (DX)(AX*4)
+	VMOVUPS X16, K1, (DX)(AX*4)
 	ADDQ    $+4, AX
 	JMP     next
 

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func sddmmF64AVX512(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX512(SB), NOSPLIT, $0-96
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
@@ -4080,7 +4080,7 @@ four:
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
 	MOVQ      p+0(FP), DX
-	VMOVUPD.Z (DX)(AX*8), K1, Z24
+	VMOVUPD.Z (DX)(AX*8), K1, Y24
 
 fresh4:
 	XORQ DX, DX
@@ -6757,36 +6757,36 @@ summed4:
 	TESTQ     $+3, DX
 	JZ        alpha0_4
 	MOVQ      s+8(FP), DX
-	VMOVUPD.Z (DX)(AX*8), K1, Z1
+	VMOVUPD.Z (DX)(AX*8), K1, Y1
 	MOVQ      op+72(FP), DX
 	ANDQ      $+3, DX
 	CMPQ      DX, $+2
 	JEQ       residual0_4
 	JGT       quotient0_4
-	VMULPD    Z1, Z24, Z24
+	VMULPD    Y1, Y24, Y24
 	JMP       alpha0_4
 
 residual0_4:
-	VSUBPD Z24, Z1, Z24
+	VSUBPD Y24, Y1, Y24
 	JMP    alpha0_4
 
 quotient0_4:
-	VDIVPD Z24, Z1, Z24
+	VDIVPD Y24, Y1, Y24
 
 alpha0_4:
-	VBROADCASTSD alpha+80(FP), Z2
-	VMULPD       Z2, Z24, Z24
+	VBROADCASTSD alpha+80(FP), Y2
+	VMULPD       Y2, Y24, Y24
 	MOVQ         op+72(FP), DX
 	TESTQ        $+16, DX
 	JZ           store0_4
-	VBROADCASTSD beta+88(FP), Z2
+	VBROADCASTSD beta+88(FP), Y2
 	MOVQ         p+0(FP), DX
-	VMOVUPD.Z    (DX)(AX*8), K1, Z1
-	VFMADD231PD  Z1, Z2, Z24
+	VMOVUPD.Z    (DX)(AX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y24
 
 store0_4:
 	MOVQ    p+0(FP), DX
-	VMOVUPD Z24, K1, (DX)(AX*8)
+	VMOVUPD Y24, K1, (DX)(AX*8)
 	ADDQ    $+4, AX
 	JMP     next
 

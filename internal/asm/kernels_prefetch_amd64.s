@@ -7,40 +7,46 @@
 // func prefetch3(a *byte, an int, b *byte, bn int, c *byte, cn int)
 // Requires: MMX+
 TEXT ·prefetch3(SB), NOSPLIT, $0-48
-	MOVQ a+0(FP), AX
-	MOVQ an+8(FP), CX
+	MOVQ  a+0(FP), AX
+	MOVQ  an+8(FP), CX
+	TESTQ CX, CX
+	JLE   done_a
+	LEAQ  -1(AX)(CX*1), CX
 
 loop_a:
-	TESTQ      CX, CX
-	JLE        done_a
 	PREFETCHT0 (AX)
 	ADDQ       $+64, AX
-	SUBQ       $+64, CX
-	JMP        loop_a
+	CMPQ       AX, CX
+	JLS        loop_a
+	PREFETCHT0 (CX)
 
 done_a:
-	MOVQ b+16(FP), AX
-	MOVQ bn+24(FP), CX
+	MOVQ  b+16(FP), AX
+	MOVQ  bn+24(FP), CX
+	TESTQ CX, CX
+	JLE   done_b
+	LEAQ  -1(AX)(CX*1), CX
 
 loop_b:
-	TESTQ      CX, CX
-	JLE        done_b
 	PREFETCHT0 (AX)
 	ADDQ       $+64, AX
-	SUBQ       $+64, CX
-	JMP        loop_b
+	CMPQ       AX, CX
+	JLS        loop_b
+	PREFETCHT0 (CX)
 
 done_b:
-	MOVQ c+32(FP), AX
-	MOVQ cn+40(FP), CX
+	MOVQ  c+32(FP), AX
+	MOVQ  cn+40(FP), CX
+	TESTQ CX, CX
+	JLE   done_c
+	LEAQ  -1(AX)(CX*1), CX
 
 loop_c:
-	TESTQ      CX, CX
-	JLE        done_c
 	PREFETCHT0 (AX)
 	ADDQ       $+64, AX
-	SUBQ       $+64, CX
-	JMP        loop_c
+	CMPQ       AX, CX
+	JLS        loop_c
+	PREFETCHT0 (CX)
 
 done_c:
 	RET

@@ -87,7 +87,7 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 	k.testOp(opContinue)
 	k.JZ(ref("fresh"))
 	k.eachOutput(sums, j, rows, func(i int, m mask, at func(param string) operand.Mem) {
-		k.loadMasked(at("p"), m, sums[i])
+		k.loadMasked(at("p"), m, k.narrow(sums[i], rows))
 	})
 	k.Label(name("fresh"))
 
@@ -274,7 +274,7 @@ func (k *kernels) epilogue(name func(string) string, sums []reg.VecVirtual, rows
 	k.eachOutput(sums, j, rows, func(i int, m mask, at func(string) operand.Mem) {
 		label := func(s string) string { return name(fmt.Sprintf("%s%d_", s, i)) }
 		ref := func(s string) operand.Op { return operand.LabelRef(label(s)) }
-		d, s, t := sums[i], k.reg(), k.reg()
+		d, s, t := k.narrow(sums[i], rows), k.narrow(k.reg(), rows), k.narrow(k.reg(), rows)
 		k.testOp(opPartial)
 		k.JNZ(ref("store"))
 		k.testOp(opEpilogue)

@@ -53,6 +53,19 @@ func (k *kernels) reg() reg.VecVirtual {
 	return k.YMM()
 }
 
+// narrow returns the part of a register that holds one result for each of rows, where there are masks for
+// it: a masked load or store of a whole register reaches into the next cache line, and waits for it, even
+// where the lanes there are off.
+func (k *kernels) narrow(r reg.VecVirtual, rows int) reg.Register {
+	switch bytes := rows * k.elem(); {
+	case k.isa == avx2 || bytes >= k.width():
+		return r
+	case bytes == 32:
+		return r.AsY()
+	}
+	return r.AsX()
+}
+
 // ps picks the single or the double form of an instruction.
 func (k *kernels) ps(single, double func(...operand.Op)) func(...operand.Op) {
 	if k.f64 {
@@ -81,7 +94,7 @@ func (k *kernels) zero(r reg.VecVirtual) {
 }
 
 // broadcast fills dst with a scalar in memory.
-func (k *kernels) broadcast(mem operand.Op, dst reg.VecVirtual) {
+func (k *kernels) broadcast(mem operand.Op, dst reg.Register) {
 	k.ps(k.VBROADCASTSS, k.VBROADCASTSD)(mem, dst)
 }
 
