@@ -21,8 +21,8 @@ type Search struct {
 // Bounds of a search.
 const (
 	turns         = 2   // times that each candidate is tried
-	maxCandidates = 5   // each has its panels made once
-	worthTrying   = 1.6 // times the seconds predicted for the best
+	maxCandidates = 4   // each has its panels made once
+	worthTrying   = 1.4 // times the seconds predicted for the best
 	apart         = 1.4 // factor between widths, or slices, that are tried
 )
 

@@ -19,8 +19,8 @@ func prediction(tj, tk int, seconds float64) model.Prediction {
 // The model's choice comes first, then what is nearly as good and not nearly the same.
 func TestCandidates(t *testing.T) {
 	c := model.Choice{Prediction: prediction(1024, 0, 1), Alternatives: []model.Prediction{
-		prediction(0, 0, 1.5), prediction(1024, 0, 1), prediction(1200, 0, 1.1), prediction(2048, 0, 1.2), prediction(2048, 128, 1.3),
-		prediction(8192, 0, 1.7),
+		prediction(0, 0, 1.35), prediction(1024, 0, 1), prediction(1200, 0, 1.1), prediction(2048, 0, 1.2), prediction(2048, 128, 1.3),
+		prediction(8192, 0, 1.5),
 	}}
 	want := []model.Tile{{Tj: 1024}, {Tj: 2048}, {Tj: 2048, Tk: 128}, {}}
 	if got := candidates(c); !slices.Equal(got, want) {
