@@ -1,4 +1,3 @@
-// Package backend opens devices by name. It is the only package that names all drivers.
 package backend
 
 import (

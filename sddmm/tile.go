@@ -1,7 +1,6 @@
 package sddmm
 
 import (
-	"context"
 	"fmt"
 	"unsafe"
 
@@ -24,11 +23,6 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 	}
 	pl.tile = &t
 	return nil
-}
-
-// Choice returns what the model takes for calls with K = k, and why.
-func (pl *Plan[T]) Choice(ctx context.Context, k int) (model.Choice, error) {
-	return pl.pat.Choose(ctx, model.SDDMM, k, int(unsafe.Sizeof(T(0))))
 }
 
 // Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that

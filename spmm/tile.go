@@ -22,15 +22,6 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 	return nil
 }
 
-// Choice returns what the model takes for calls with K = k, and why.
-func (pl *Plan[T]) Choice(ctx context.Context, op Op, k int) (model.Choice, error) {
-	pat, kind, err := pl.side(op)
-	if err != nil {
-		return model.Choice{}, err
-	}
-	return pat.Choose(ctx, kind, k, int(unsafe.Sizeof(T(0))))
-}
-
 // Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
 // is not settled before the first call, nor while calls try tiles.
 func (pl *Plan[T]) Tile(op Op, k int) (tile model.Tile, settled bool) {

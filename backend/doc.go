@@ -1,0 +1,2 @@
+// Package backend opens devices by name. It is the only package that names all drivers.
+package backend
