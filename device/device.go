@@ -88,6 +88,8 @@ type Props struct {
 	L3Bytes      int64    `json:"l3_bytes"`     // shared
 	Architecture string   `json:"architecture"` // "amd64", "sm_90"
 	Features     []string `json:"features"`     // instruction sets
+	SharedBytes  int64    `json:"shared_bytes"` // shared memory that one block of threads may ask for (GPU)
+	Lanes        int      `json:"lanes"`        // threads that run in step: the warp (GPU)
 }
 
 // Usage counts open allocations.

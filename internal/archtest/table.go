@@ -28,7 +28,7 @@ var table = []rule{
 	// Host matrices.
 	{"sparse", "internal/parallel", "gonum.org/v1/gonum/mat"},
 	{"sparse/interop", "sparse", "gonum.org/v1/gonum github.com/james-bowman/sparse"},
-	{"dense", "device internal/parallel", "gonum.org/v1/gonum"},
+	{"dense", "device dense/kernels internal/parallel", "gonum.org/v1/gonum"},
 	{"dataset", "sparse internal/parallel internal/atomicfile internal/npz", "github.com/klauspost/compress github.com/parquet-go/parquet-go"},
 
 	// Pure functions of a pattern, and of a device's properties.
@@ -42,8 +42,8 @@ var table = []rule{
 	{"pattern", "sparse tiling model device internal/parallel internal/asm", ""},
 
 	// The two primitives: never a driver.
-	{"sddmm", "sparse dense tiling pattern model device internal/asm", ""},
-	{"spmm", "sparse dense tiling pattern model device internal/asm", ""},
+	{"sddmm", "sparse dense tiling pattern model device internal/asm sddmm/kernels", ""},
+	{"spmm", "sparse dense tiling pattern model device internal/asm spmm/kernels", ""},
 
 	// Solvers: never each other, a kernel, a driver or backend. algos/fit is what they share.
 	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},
@@ -55,7 +55,16 @@ var table = []rule{
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
 	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
-	{"internal/conformance", "sparse dense tiling pattern device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
+	{"internal/dl", "", "github.com/ebitengine/purego"},
+	{"internal/dialect", "device", ""},
+	{"internal/ptx", "internal/dl internal/dialect sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
+
+	// Kernels of operations, in the dialect, and the PTX made of them.
+	{"sddmm/kernels", "device internal/dialect", ""},
+	{"spmm/kernels", "device internal/dialect", ""},
+	{"dense/kernels", "device internal/dialect", ""},
+	{"internal/conformance/kernels", "device internal/dialect", ""},
+	{"internal/conformance", "internal/conformance/kernels sparse dense tiling pattern device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
 	{"internal/errbound", "sddmm", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
 	{"internal/atomicfile", "", ""},

@@ -1,0 +1,89 @@
+package dialect
+
+import (
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"sddmmkit/device"
+)
+
+// Header is what precedes every kernel file.
+//
+//go:embed dialect.h
+var Header string
+
+// Targets are the compute capabilities that PTX is made for: the base, which newer devices run too, and
+// those for which some kernels have code of their own.
+var Targets = []int{60, 80, 90}
+
+// Variant is one specialisation of a kernel file.
+type Variant struct {
+	Name    string   // of the kernel; in the file it is the macro NAME
+	File    string   // in Files
+	Files   fs.FS    // the file, and ptx/sm_60/NAME.ptx beside it for each target
+	Defines []Define // the macros that specialise it
+	Targets []int    // of Targets, for which the code differs; nil is the base alone
+}
+
+// Define is a macro.
+type Define struct {
+	Name  string
+	Value any // printed with %v
+}
+
+// Source returns the complete source.
+func (v *Variant) Source() (string, error) {
+	body, err := fs.ReadFile(v.Files, v.File)
+	if err != nil {
+		return "", fmt.Errorf("kernel %s: %w", v.Name, err)
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "#define NAME %s\n", v.Name)
+	for _, d := range v.Defines {
+		fmt.Fprintf(&s, "#define %s %v\n", d.Name, d.Value)
+	}
+	s.WriteString(Header)
+	s.Write(body)
+	return s.String(), nil
+}
+
+// BuiltFor returns the targets that the variant has PTX for.
+func (v *Variant) BuiltFor() []int {
+	if v.Targets == nil {
+		return Targets[:1]
+	}
+	return v.Targets
+}
+
+// PTXFile returns the file that holds the variant's PTX for a target.
+func (v *Variant) PTXFile(target int) string { return fmt.Sprintf("ptx/sm_%d/%s.ptx", target, v.Name) }
+
+// PTX returns the PTX for the newest target that compute capability cc runs.
+func (v *Variant) PTX(cc int) ([]byte, error) {
+	best := 0
+	for _, t := range v.BuiltFor() {
+		if t <= cc {
+			best = max(best, t)
+		}
+	}
+	if best == 0 {
+		return nil, fmt.Errorf("kernel %s: compute capability %d.%d: %w; it needs %d.%d", v.Name, cc/10, cc%10,
+			device.ErrUnsupported, v.BuiltFor()[0]/10, v.BuiltFor()[0]%10)
+	}
+	ptx, err := fs.ReadFile(v.Files, v.PTXFile(best))
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w; run go run ./internal/ptx", v.Name, err)
+	}
+	return ptx, nil
+}
+
+// Program returns the variant for a device.
+func (v *Variant) Program() (*device.Program, error) {
+	source, err := v.Source()
+	if err != nil {
+		return nil, err
+	}
+	return &device.Program{Name: v.Name, Source: source, PTX: v.PTX}, nil
+}
