@@ -57,7 +57,7 @@ var table = []rule{
 	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
 	{"internal/dl", "", "github.com/ebitengine/purego"},
 	{"internal/dialect", "device", ""},
-	{"internal/ptx", "internal/dl internal/dialect sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
+	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
 
 	// Kernels of operations, in the dialect, and the PTX made of them.
 	{"sddmm/kernels", "device internal/dialect", ""},

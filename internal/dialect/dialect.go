@@ -45,6 +45,7 @@ func (v *Variant) Source() (string, error) {
 		fmt.Fprintf(&s, "#define %s %v\n", d.Name, d.Value)
 	}
 	s.WriteString(Header)
+	fmt.Fprintf(&s, "#line 1 \"%s\"\n", v.File) // so that a compiler's messages count the file's lines
 	s.Write(body)
 	return s.String(), nil
 }

@@ -1,66 +1,100 @@
 // The dialect: what a kernel may use beside plain C, for CUDA and for OpenCL C 1.2.
 //
-//   KERNEL(threads, name)(IN(float, a), OUT(float, p), long nnz) { AT(float, a); AT_OUT(float, p); ... }
+//   KERNEL(threads, NAME)(IN(float, a), OUT(float, p), long nnz)
+//   {
+//       AT_IN(float, a);
+//       AT_OUT(float, p);
+//       ...
+//   }
 //
-// Blocks and grids have one dimension. A buffer is a pointer and the number of its first element, because
-// OpenCL cannot point into a buffer. BARRIER and SUM_LANES must be reached by all threads of a block
-// together: without sub-groups OpenCL does the latter through shared memory.
+// Blocks and grids have one dimension, and every block has the threads that KERNEL says, a multiple of WARP where the
+// kernel uses SUM_LANES. A buffer is a pointer and the number of its first element, because OpenCL cannot point
+// into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
+// LOCAL for shared memory. long has 64 bits. BARRIER and SUM_LANES must be reached by all threads of a
+// block together: without sub-groups OpenCL does the latter through shared memory.
+
+#define WARP 32
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
 
 #ifdef __OPENCL_VERSION__
 
+#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
 #pragma OPENCL FP_CONTRACT ON
 
 #define KERNEL(threads, name) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void name
 #define DEVICE static inline
 #define GLOBAL __global
 #define SHARED __local
+#define LOCAL __local
 #define RESTRICT restrict
 #define THREAD ((int)get_local_id(0))
 #define THREADS ((int)get_local_size(0))
 #define BLOCK ((long)get_group_id(0))
 #define BLOCKS ((long)get_num_groups(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define MAKE4(T, x, y, z, w) ((T##4)(x, y, z, w))
+#define MAKE4(T, x, y, z, w) ((JOIN(T, 4))(x, y, z, w))
+#define FMA(a, b, c) fma(a, b, c)
+#define AS_FLOAT(u) as_float(u)
+#define AS_UINT(f) as_uint(f)
 
-// Dynamic shared memory is the last argument of a kernel, SHARED_ARG, and SHARED_BYTES in its body.
-#define SHARED_ARG , __local char *shared_arg_
-#define SHARED_BYTES shared_arg_
+// Dynamic shared memory, aligned to 16 bytes, is the last argument of a kernel, SHARED_ARG after it without a comma, and
+// SHARED_BYTES in its body:
+//
+//   KERNEL(64, NAME)(OUT(float, y) SHARED_ARG) { LOCAL float *row = (LOCAL float *)SHARED_BYTES; ... }
+#define SHARED_ARG , __local ulong2 *shared_arg_
+#define SHARED_BYTES ((__local char *)shared_arg_)
 
 // FETCH reads memory that nothing writes while the kernel runs.
 #define FETCH(p) (*(p))
 
 // SUM_LANES(x, lanes) replaces x by its sum over aligned groups of lanes threads, a power of two up to
-// WARP, added in the order of a butterfly. The kernel declares LANES_SCRATCH once.
+// WARP, added in the order of a butterfly: all lanes get the same bits. The kernel declares
+// LANES_SCRATCH(T, threads) once, in its outermost block, T being the type of x.
 #define LANES_SCRATCH(T, threads) __local T lanes_scratch_[threads]
 #define SUM_LANES(x, lanes) \
-	for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) { \
-		lanes_scratch_[THREAD] = x; \
-		BARRIER(); \
-		x += lanes_scratch_[THREAD ^ o_]; \
-		BARRIER(); \
-	}
+	do { \
+		for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) { \
+			lanes_scratch_[THREAD] = x; \
+			BARRIER(); \
+			x += lanes_scratch_[THREAD ^ o_]; \
+			BARRIER(); \
+		} \
+	} while (0)
 
-#define HALF_TO_FLOAT(u) half_to_float_(u)
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
+DEVICE ushort float_to_half_(float f)
+{
+	ushort u;
+	vstore_half_rte(f, 0, (__private half *)&u);
+	return u;
+}
 
 #else
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
+typedef unsigned long ulong;
 
 #define KERNEL(threads, name) extern "C" __global__ void __launch_bounds__(threads) name
-#define DEVICE static __device__ __forceinline__
+#define DEVICE __device__ __forceinline__
 #define GLOBAL
 #define SHARED __shared__
+#define LOCAL
 #define RESTRICT __restrict__
 #define THREAD ((int)threadIdx.x)
 #define THREADS ((int)blockDim.x)
 #define BLOCK ((long)blockIdx.x)
 #define BLOCKS ((long)gridDim.x)
 #define BARRIER() __syncthreads()
-#define MAKE4(T, x, y, z, w) make_##T##4(x, y, z, w)
+#define MAKE4(T, x, y, z, w) JOIN(JOIN(make_, T), 4)(x, y, z, w)
+#define FMA(a, b, c) fma(a, b, c)
+#define AS_FLOAT(u) __uint_as_float(u)
+#define AS_UINT(f) __float_as_uint(f)
 
 #define SHARED_ARG
 extern __shared__ __align__(16) char shared_dynamic_[];
@@ -70,7 +104,9 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 
 #define LANES_SCRATCH(T, threads)
 #define SUM_LANES(x, lanes) \
-	_Pragma("unroll") for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) x += __shfl_xor_sync(0xffffffffu, x, o_)
+	do { \
+		_Pragma("unroll") for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) x += __shfl_xor_sync(0xffffffffu, x, o_); \
+	} while (0)
 
 DEVICE float half_to_float_(ushort u)
 {
@@ -78,11 +114,28 @@ DEVICE float half_to_float_(ushort u)
 	asm("{.reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h;}" : "=f"(f) : "h"(u));
 	return f;
 }
-#define HALF_TO_FLOAT(u) half_to_float_(u)
+DEVICE ushort float_to_half_(float f)
+{
+	ushort u;
+	asm("{.reg .f16 h; cvt.rn.f16.f32 h, %1; mov.b16 %0, h;}" : "=h"(u) : "f"(f));
+	return u;
+}
 
 #endif
 
-#define WARP 32
+// Half precision (IEEE binary16) and bfloat16 are numbers in memory, as ushort, and floats in registers. Conversions to
+// them round to nearest, ties to even.
+#define HALF_TO_FLOAT(u) half_to_float_(u)
+#define FLOAT_TO_HALF(f) float_to_half_(f)
+#define BFLOAT_TO_FLOAT(u) AS_FLOAT((uint)(u) << 16)
+#define FLOAT_TO_BFLOAT(f) float_to_bfloat_(f)
+DEVICE ushort float_to_bfloat_(float f)
+{
+	uint u = AS_UINT(f);
+	if ((u & 0x7fffffffu) > 0x7f800000u)
+		return (ushort)(u >> 16 | 0x40u); // NaN: rounding could make it infinite
+	return (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+}
 
 // Arguments that are buffers, and the pointers of the same name that a body works with.
 #define IN(T, p) const GLOBAL T *RESTRICT p##_base_, long p##_first_

@@ -1,0 +1,58 @@
+package kernels
+
+import (
+	"embed"
+	"fmt"
+
+	"sddmmkit/internal/dialect"
+)
+
+//go:embed *.h ptx
+var files embed.FS
+
+// Threads is the number of threads in a block of every kernel.
+const Threads = 64
+
+// Groups are the numbers of lanes that Lanes is made for.
+var Groups = []int{1, 2, 4, 8, 16, 32}
+
+// The kernels, named by what they do; see the files for their arguments.
+var (
+	Fill     = variant("fill", "T", "int")               // y[i] = value
+	Axpy32   = variant("axpy", "T", "float")             // y[i] = fma(a, x[i], y[i])
+	Axpy64   = variant("axpy", "T", "double")            //
+	BlockSum = variant("block_sum", "T", "float")        // sums of blocks, through SHARED memory
+	Mirror   = variant("mirror", "T", "float")           // blocks backwards, through dynamic shared memory
+	Convert  = variant("convert", "T", "float")          // half and bfloat16 to float and back
+	Quads    = variant("quads", "T", "float")            // 16 bytes at a time
+	Optional = variant("optional", "T", "int")           // buffers that may be missing
+	Echo     = variant("echo", "T", "int")               // one argument of each kind, written out
+	Step     = variant("step", "T", "int")               // y[i] = 3·y[i] + k, whose order shows
+	Target   = variant("target", "T", "int", 60, 80, 90) // which PTX runs
+)
+
+// Lanes returns the kernel that adds up groups of lanes, of Groups, for type T, "float" or "double".
+func Lanes(t string, lanes int) *dialect.Variant {
+	v := variant("lanes", "T", t)
+	v.Name += fmt.Sprintf("_%d", lanes)
+	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
+	return v
+}
+
+// Variants returns all kernels.
+func Variants() []*dialect.Variant {
+	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Mirror, Convert, Quads, Optional, Echo, Step, Target}
+	for _, t := range []string{"float", "double"} {
+		for _, lanes := range Groups {
+			all = append(all, Lanes(t, lanes))
+		}
+	}
+	return all
+}
+
+func variant(file, macro, t string, targets ...int) *dialect.Variant {
+	return &dialect.Variant{
+		Name: "test_" + file + "_" + t, File: file + ".h", Files: files, Targets: targets,
+		Defines: []dialect.Define{{Name: macro, Value: t}, {Name: "BLOCK_THREADS", Value: Threads}},
+	}
+}
