@@ -1,11 +1,6 @@
 package dl
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/ebitengine/purego"
-)
+import "errors"
 
 // ErrNotFound says that a library, or a symbol in it, is not there.
 var ErrNotFound = errors.New("not found")
@@ -20,52 +15,3 @@ type Library interface {
 
 // Opener opens the first library of names that there is. Open is one.
 type Opener func(names ...string) (Library, error)
-
-// Open opens the first of names that the system's loader finds. The error wraps ErrNotFound and says
-// what the loader said of each.
-func Open(names ...string) (Library, error) {
-	err := fmt.Errorf("no library: %w", ErrNotFound)
-	for i, name := range names {
-		handle, e := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
-		if e == nil {
-			return &library{name: name, handle: handle}, nil
-		}
-		if i == 0 {
-			err = fmt.Errorf("library %w: %v", ErrNotFound, e)
-		} else {
-			err = fmt.Errorf("%w; %v", err, e)
-		}
-	}
-	return nil, err
-}
-
-type library struct {
-	name   string
-	handle uintptr
-}
-
-func (l *library) Sym(name string) (uintptr, error) {
-	address, err := purego.Dlsym(l.handle, name)
-	if err != nil || address == 0 {
-		return 0, fmt.Errorf("%s: function %s %w", l.name, name, ErrNotFound)
-	}
-	return address, nil
-}
-
-func (l *library) Close() error {
-	if err := purego.Dlclose(l.handle); err != nil {
-		return fmt.Errorf("%s: %w", l.name, err)
-	}
-	return nil
-}
-
-// Call calls a C function with arguments that are integers or pointers, and returns its result.
-// Results narrower than a word have undefined upper bits: the caller cuts them off. Memory that
-// arguments point to must stay in place for the call, which Go's stacks and heap do where the
-// conversion to uintptr stands in the call itself.
-//
-//go:uintptrescapes
-func Call(function uintptr, args ...uintptr) uintptr {
-	result, _, _ := purego.SyscallN(function, args...)
-	return result
-}
