@@ -16,6 +16,7 @@ type Choice struct {
 const (
 	minWidth = 256  // columns of a panel
 	minSlice = 128  // of K; slices are multiples of it, so that no tile changes a bit of SDDMM
+	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
 	margin   = 0.95 // a tile must be predicted to take less than this share of the time without
 )
 
@@ -33,6 +34,10 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	b := float64(f.Cols) * float64(k) * float64(elemBytes)
 	if f.NNZ == 0 || k <= 1 {
 		c.Reason = "there is nothing that a tile could keep"
+		return c
+	}
+	if op != SDDMM && k <= narrow {
+		c.Reason = fmt.Sprintf("SpMM is not tiled up to K = %d", narrow)
 		return c
 	}
 	best := none

@@ -11,5 +11,6 @@
 // that is resident on a device, and is what solvers call over and over. Trans goes over the
 // pattern's transpose, a second index that is made at the first such call and reads the values where
 // they are. Results are bitwise the same from run to run and for any number of threads: each row of C is
-// summed in the order of its non-zeros, and where a long row is cut depends on the pattern alone.
+// summed in an order that depends on its non-zeros and K alone, and where a long row is cut depends on the
+// pattern alone.
 package spmm

@@ -74,9 +74,9 @@ func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern
 func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern.Resident) error {
 	units := pat.Work.Units
 	return host.Run(ctx, len(units), func(unit int) {
-		u := units[unit]
+		u, collected := units[unit], r.collected()
 		if u.Slot >= 0 {
-			r.piece(u.Slot, u.Lo, u.Hi)
+			r.piece(u.Slot, u.Lo, u.Hi, collected)
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
@@ -85,7 +85,7 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 				r.prefetch(j, r.rowPtr[j], r.rowPtr[j+1])
 			}
 			if r.alpha != 0 {
-				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0)
+				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0, collected)
 			}
 		}
 	})
@@ -105,14 +105,14 @@ func (r *hostRun[T]) prefetch(i int, lo, hi int64) {
 }
 
 // piece sets the row of scratch of one piece.
-func (r *hostRun[T]) piece(slot int, lo, hi int64) {
+func (r *hostRun[T]) piece(slot int, lo, hi int64, collected []T) {
 	k := r.c.Cols
 	acc := r.scratch[slot*k : (slot+1)*k]
 	if r.alpha == 0 {
 		clear(acc)
 		return
 	}
-	r.addRows(acc, r.cols[lo:hi], lo, hi, true)
+	r.addRows(acc, r.cols[lo:hi], lo, hi, true, collected)
 }
 
 // start sets row i of C to β times itself, unless the first product will set it.
@@ -150,73 +150,40 @@ func scaleRow[T Float](row []T, beta T) {
 	}
 }
 
+// stretch is the number of non-zeros whose values are collected before they are multiplied. Rows of C of at
+// most asm.Narrow elements are added up stretch by stretch also where nothing needs collecting, so that
+// both ways give the same bits.
+const stretch = 256
+
+// collected returns room for the values of a stretch, or nil where they need no collecting.
+func (r *hostRun[T]) collected() []T {
+	if r.val == nil || r.perm == nil {
+		return nil
+	}
+	return make([]T, stretch)
+}
+
 // addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. cols are the
-// column indices from lo on; rows of B for those behind hi are fetched early. For K > 1 the order of additions is that of the non-zeros, so
-// that a row may be done in several calls.
-func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool) {
-	switch {
-	case len(acc) == 1:
-		sum := r.alpha * r.dot(lo, hi)
-		if !fresh {
-			sum += acc[0]
-		}
-		acc[0] = sum
-	case r.val == nil:
-		r.kernel(acc, nil, r.b.Data, r.b.Stride, cols, int(hi-lo), r.alpha, fresh)
-	case r.perm == nil:
-		r.kernel(acc, r.val[lo:hi], r.b.Data, r.b.Stride, cols, int(hi-lo), r.alpha, fresh)
-	default:
-		// Collect the values of a stretch of non-zeros, then multiply.
-		const stretch = 256
-		var v [stretch]T
-		for first := true; first || lo < hi; first = false {
-			n := int(min(hi-lo, stretch))
-			for z, at := range r.perm[lo : lo+int64(n)] {
+// column indices from lo on; rows of B for those behind hi are fetched early. collected is what r.collected
+// returns.
+func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, collected []T) {
+	most := hi - lo
+	if collected != nil || len(acc) <= asm.Narrow {
+		most = stretch
+	}
+	for first := true; first || lo < hi; first = false {
+		n := min(hi-lo, most)
+		var v []T
+		switch {
+		case collected != nil:
+			v = collected[:n]
+			for z, at := range r.perm[lo : lo+n] {
 				v[z] = r.val[at]
 			}
-			r.kernel(acc, v[:n], r.b.Data, r.b.Stride, cols, n, r.alpha, fresh && first)
-			lo, cols = lo+int64(n), cols[n:]
+		case r.val != nil:
+			v = r.val[lo : lo+n]
 		}
+		r.kernel(acc, v, r.b.Data, r.b.Stride, cols, int(n), r.alpha, fresh && first)
+		lo, cols = lo+n, cols[n:]
 	}
-}
-
-// dot returns Σ s_z·B_cols[z] for K = 1, where all is streaming but B.
-func (r *hostRun[T]) dot(lo, hi int64) T {
-	cols, b := r.cols[lo:hi], r.b.Data
-	if r.val != nil && r.perm == nil && r.b.Stride == 1 {
-		return sparseDot(r.val[lo:hi], b, cols)
-	}
-	// The same four partial sums as sparseDot's.
-	var sum [4]T
-	whole := len(cols) &^ 3
-	for z, c := range cols {
-		x := b[int(c)*r.b.Stride]
-		if r.perm != nil {
-			x *= r.val[r.perm[lo+int64(z)]]
-		} else if r.val != nil {
-			x *= r.val[lo+int64(z)]
-		}
-		if z < whole {
-			sum[z&3] += x
-		} else {
-			sum[0] += x
-		}
-	}
-	return (sum[0] + sum[1]) + (sum[2] + sum[3])
-}
-
-// sparseDot returns Σ v[z]·b[cols[z]] with four partial sums, so that additions overlap.
-func sparseDot[T Float](v, b []T, cols []int32) T {
-	var s0, s1, s2, s3 T
-	for len(cols) >= 4 && len(v) >= 4 {
-		s0 += v[0] * b[cols[0]]
-		s1 += v[1] * b[cols[1]]
-		s2 += v[2] * b[cols[2]]
-		s3 += v[3] * b[cols[3]]
-		cols, v = cols[4:], v[4:]
-	}
-	for z, c := range cols {
-		s0 += v[z] * b[c]
-	}
-	return (s0 + s1) + (s2 + s3)
 }

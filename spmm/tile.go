@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/tiling"
@@ -13,7 +14,8 @@ import (
 
 // SetTile makes all calls use panels of t.Tj columns of op(S), one after the other; 0 means not to cut.
 // It changes speed and no bit of the results. Without SetTile the first calls for each K try the tiles that
-// the model thinks best, and later calls use the fastest. K = 1 never uses a tile.
+// the model thinks best, and later calls use the fastest. K ≤ 4 never uses a tile, for then a row of C is not
+// summed in the order of its non-zeros.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
 	if t.Ti != 0 || t.Tj < 0 || t.Tk != 0 {
 		return fmt.Errorf("spmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and 0 of K", t.Ti, t.Tj, t.Tk)
@@ -25,7 +27,7 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 // Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
 // is not settled before the first call, nor while calls try tiles.
 func (pl *Plan[T]) Tile(op Op, k int) (tile model.Tile, settled bool) {
-	if k <= 1 {
+	if k <= asm.Narrow {
 		return model.Tile{}, true
 	}
 	if pl.tile != nil {
@@ -59,7 +61,7 @@ func (pl *Plan[T]) side(op Op) (*pattern.Resident, model.Op, error) {
 // nil.
 func (pl *Plan[T]) nextTile(ctx context.Context, op Op, k int) (model.Tile, func(float64), error) {
 	switch {
-	case k <= 1:
+	case k <= asm.Narrow:
 		return model.Tile{}, nil, nil
 	case pl.tile != nil:
 		return *pl.tile, nil, nil
@@ -94,7 +96,7 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	err = host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
 		if u.Slot >= 0 {
-			r.piece(u.Slot, u.Lo, u.Hi)
+			r.piece(u.Slot, u.Lo, u.Hi, r.collected())
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
@@ -116,6 +118,7 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
 // non-zeros, which are done in pieces.
 func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64) {
+	collected := r.collected()
 	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
 	if u.Slot >= 0 && u.Lo != segs[0].Lo {
 		return // done whole with its first piece
@@ -126,7 +129,7 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 			r.prefetch(int(next.Row), next.Lo, next.Lo+int64(next.N))
 		}
 		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
-			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo)
+			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo, collected)
 		}
 		at += int64(s.N)
 	}

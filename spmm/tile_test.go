@@ -68,7 +68,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 		t.Fatal(err)
 	}
 	defer vals.Close()
-	for _, k := range []int{1, 2, 17, 130} {
+	for _, k := range []int{1, 4, 5, 17, 130} {
 		for _, op := range []spmm.Op{spmm.NoTrans, spmm.Trans} {
 			rows, cols := s.Rows, s.Cols
 			if op == spmm.Trans {

@@ -30,15 +30,20 @@ const (
 // it, with Partial and Continue, changes no bit.
 const Slice = 128
 
+// Narrow is the number of elements of a row of C up to which SpMM adds in several partial sums, not in
+// order: in order each non-zero would wait for the addition before it, and there is little else to do.
+const Narrow = 4
+
 // Kernels are the inner loops for one element type.
 type Kernels[T Float] struct {
 	// SDDMM computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for all j of p. Row c of B is
 	// b[c·stride : c·stride+len(a)], s is looked at only by epilogues that use it. cols may be longer than p: rows of B that come next are fetched early.
 	SDDMM func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T)
 
-	// SpMM adds Σ_j (alpha·v[j])·B_cols[j] over the n first cols to c, in order, or sets c to it when
-	// fresh. Row c of B is b[c·stride : c·stride+len(c)]. v is nil where all values are 1. cols
-	// may be longer than n.
+	// SpMM adds alpha·Σ_j v[j]·B_cols[j] over the n first cols to c, or sets c to it when fresh. Row c
+	// of B is b[c·stride : c·stride+len(c)]. v is nil where all values are 1. cols may be longer than
+	// n: rows of B that come next are fetched early. Above Narrow elements products are added in order, so that
+	// calls for parts of a row give the bits of one call for all of it.
 	SpMM func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
 }
 

@@ -3,6 +3,7 @@
 package asm
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/klauspost/cpuid/v2"
@@ -26,13 +27,13 @@ func For[T Float]() Kernels[T] {
 	case l == Generic:
 		return generic[T]()
 	case l == AVX2 && single:
-		k = bind(sddmmF32AVX2, spmmF32AVX2, 8)
+		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, 8)
 	case l == AVX2:
-		k = bind(sddmmF64AVX2, spmmF64AVX2, 4)
+		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, 4)
 	case single:
-		k = bind(sddmmF32AVX512, spmmF32AVX512, 16)
+		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, 16)
 	default:
-		k = bind(sddmmF64AVX512, spmmF64AVX512, 8)
+		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, 8)
 	}
 	return k.(Kernels[T])
 }
@@ -49,22 +50,48 @@ func Prefetch[A, B, C any](a []A, b []B, c []C) {
 type (
 	sddmmFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, depth, op int, alpha, beta T)
 	spmmFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, tail, fresh int, alpha T)
+
+	sddmmNarrowFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, op int, alpha, beta T)
+	spmmNarrowFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, fresh int, alpha T)
 )
 
+// narrow is the loops for rows of i+1 elements.
+type narrow[T Float] struct {
+	sddmm [Narrow]sddmmNarrowFunc[T]
+	spmm  [Narrow]spmmNarrowFunc[T]
+}
+
+// near is the bytes of B up to which its narrow rows are not fetched early: they are in the cache next to
+// a core.
+const near = 512 << 10
+
+// ahead returns the number of column indices up to which narrow rows of B are fetched.
+func ahead[T Float](b []T, cols []int32) int {
+	if len(b)*int(unsafe.Sizeof(T(0))) <= near {
+		return 0
+	}
+	return len(cols)
+}
+
 // bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
-func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], lanes int) Kernels[T] {
+func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], lanes int) Kernels[T] {
 	size := int(unsafe.Sizeof(T(0)))
-	one := []T{1}
+	one := slices.Repeat([]T{1}, lanes)
 	return Kernels[T]{
 		SDDMM: func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
-			if len(a) <= 2 {
-				sddmmNarrow(p, s, a, b, stride, cols, op, alpha, beta)
-				return
-			}
 			if len(p) == 0 {
 				return
 			}
 			_ = cols[len(p)-1]
+			if k := len(a); k <= Narrow {
+				if k == 0 {
+					sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
+					return
+				}
+				narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
+					unsafe.SliceData(cols), len(p), ahead(b, cols), int(op), alpha, beta)
+				return
+			}
 			sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
 				unsafe.SliceData(cols), len(p), len(cols), len(a), int(op), alpha, beta)
 		},
@@ -75,6 +102,11 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], lanes int) Kernels[
 			}
 			if fresh {
 				set = 1
+			}
+			if k := len(c); 0 < k && k <= Narrow {
+				narrow.spmm[k-1](unsafe.SliceData(c), unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
+					unsafe.SliceData(cols), n, ahead(b, cols), set, alpha)
+				return
 			}
 			for len(c) > 0 {
 				width := min(len(c), len(blocks)*lanes)

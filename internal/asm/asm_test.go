@@ -26,6 +26,19 @@ func use(t testing.TB, l Level) {
 	t.Cleanup(restore)
 }
 
+// counts lists numbers of non-zeros: around all sizes of a group.
+func counts(k int) []int {
+	most := 20
+	if k <= Narrow {
+		most = 40
+	}
+	ns := make([]int, most)
+	for n := range ns {
+		ns[n] = n
+	}
+	return ns
+}
+
 func TestSDDMMAgainstGeneric(t *testing.T) {
 	testSDDMM[float32](t)
 	testSDDMM[float64](t)
@@ -47,8 +60,8 @@ func testSDDMM[T Float](t *testing.T) {
 				for i := range a {
 					a[i] = T(rng.IntN(7) - 3)
 				}
-				for n := range 20 {
-					for _, ahead := range []int{0, 1, 30} {
+				for _, n := range counts(k) {
+					for _, ahead := range []int{0, 1, 30, 100} {
 						cols := make([]int32, n+ahead)
 						for j := range cols {
 							cols[j] = rng.Int32N(rows)
@@ -92,8 +105,8 @@ func testSpMM[T Float](t *testing.T) {
 				for i := range b {
 					b[i] = T(rng.IntN(7) - 3)
 				}
-				for n := range 20 {
-					for _, ahead := range []int{0, 1, 40} {
+				for _, n := range counts(k) {
+					for _, ahead := range []int{0, 1, 40, 100} {
 						cols := make([]int32, n+ahead)
 						for j := range cols {
 							cols[j] = rng.Int32N(rows)
@@ -122,6 +135,49 @@ func testSpMM[T Float](t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An infinity in a row of B reaches the results that use it and no other, wherever it stands in a group; NaN in
+// rows that are only fetched early reaches none.
+func TestInfinities(t *testing.T) {
+	testInfinities[float32](t)
+	testInfinities[float64](t)
+}
+
+func testInfinities[T Float](t *testing.T) {
+	const nanRow, infRow, oneRow, rows = 0, 1, 2, 3
+	inf := T(math.Inf(1))
+	for _, l := range levels(t) {
+		use(t, l)
+		kernels := For[T]()
+		for _, k := range []int{1, 2, 3, 4, 5, 8, 17} {
+			a, b, c := make([]T, k), make([]T, rows*k), make([]T, k)
+			for i := range k {
+				a[i], b[nanRow*k+i], b[infRow*k+i], b[oneRow*k+i] = 1, T(math.NaN()), inf, 1
+			}
+			for n := 1; n < 40; n++ {
+				for at := range n {
+					cols, p, v := make([]int32, n+3), make([]T, n), make([]T, n)
+					for j := range n {
+						cols[j], v[j] = oneRow, 1
+					}
+					cols[at] = infRow
+					kernels.SDDMM(p, nil, a, b, k, cols, Dot, 1, 0)
+					for j, x := range p {
+						if want := T(k); x != want && j != at || x != inf && j == at {
+							t.Fatalf("%v %T, K %d: with the infinity at %d of %d, p[%d] is %v", l, x, k, at, n, j, x)
+						}
+					}
+					kernels.SpMM(c, v, b, k, cols, n, 1, true)
+					for i, x := range c {
+						if x != inf {
+							t.Fatalf("%v %T, K %d: with the infinity at %d of %d, c[%d] is %v", l, x, k, at, n, i, x)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 

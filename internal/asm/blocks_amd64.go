@@ -23,4 +23,21 @@ var (
 		spmmF64AVX512x9, spmmF64AVX512x10, spmmF64AVX512x11, spmmF64AVX512x12,
 		spmmF64AVX512x13, spmmF64AVX512x14, spmmF64AVX512x15, spmmF64AVX512x16,
 	}
+
+	narrowF32AVX2 = narrow[float32]{
+		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX2K1, sddmmF32AVX2K2, sddmmF32AVX2K3, sddmmF32AVX2K4},
+		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX2K1, spmmF32AVX2K2, spmmF32AVX2K3, spmmF32AVX2K4},
+	}
+	narrowF32AVX512 = narrow[float32]{
+		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX512K1, sddmmF32AVX512K2, sddmmF32AVX512K3, sddmmF32AVX512K4},
+		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX512K1, spmmF32AVX512K2, spmmF32AVX512K3, spmmF32AVX512K4},
+	}
+	narrowF64AVX2 = narrow[float64]{
+		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX2K1, sddmmF64AVX2K2, sddmmF64AVX2K3, sddmmF64AVX2K4},
+		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX2K1, spmmF64AVX2K2, spmmF64AVX2K3, spmmF64AVX2K4},
+	}
+	narrowF64AVX512 = narrow[float64]{
+		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX512K1, sddmmF64AVX512K2, sddmmF64AVX512K3, sddmmF64AVX512K4},
+		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX512K1, spmmF64AVX512K2, spmmF64AVX512K3, spmmF64AVX512K4},
+	}
 )

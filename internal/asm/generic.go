@@ -22,8 +22,7 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 	}
 }
 
-// sddmmNarrow is SDDMM for rows of at most two elements, where nearly all is streaming and vectors
-// would be empty.
+// sddmmNarrow is SDDMM for rows of at most two elements, where nearly all is streaming.
 func sddmmNarrow[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
 	cols = cols[:len(p)]
 	var x, y T
@@ -129,6 +128,10 @@ func spmmGeneric[T Float](c, v, b []T, stride int, cols []int32, n int, alpha T,
 	if fresh {
 		clear(c)
 	}
+	if len(c) == 1 {
+		c[0] += alpha * sparseDot(v, b, stride, cols)
+		return
+	}
 	value := func(j int) T {
 		if v == nil {
 			return alpha
@@ -157,4 +160,34 @@ func spmmGeneric[T Float](c, v, b []T, stride int, cols []int32, n int, alpha T,
 			c[k] += x * y
 		}
 	}
+}
+
+// sparseDot returns Σ v[j]·b[stride·cols[j]] with four partial sums, so that additions overlap.
+func sparseDot[T Float](v, b []T, stride int, cols []int32) T {
+	var s0, s1, s2, s3 T
+	switch {
+	case v == nil:
+		for len(cols) >= 4 {
+			s0 += b[int(cols[0])*stride]
+			s1 += b[int(cols[1])*stride]
+			s2 += b[int(cols[2])*stride]
+			s3 += b[int(cols[3])*stride]
+			cols = cols[4:]
+		}
+		for _, c := range cols {
+			s0 += b[int(c)*stride]
+		}
+	default:
+		for len(cols) >= 4 && len(v) >= 4 {
+			s0 += v[0] * b[int(cols[0])*stride]
+			s1 += v[1] * b[int(cols[1])*stride]
+			s2 += v[2] * b[int(cols[2])*stride]
+			s3 += v[3] * b[int(cols[3])*stride]
+			cols, v = cols[4:], v[4:]
+		}
+		for j, c := range cols {
+			s0 += v[j] * b[int(c)*stride]
+		}
+	}
+	return (s0 + s1) + (s2 + s3)
 }

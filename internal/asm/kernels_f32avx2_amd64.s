@@ -497,6 +497,1744 @@ DATA onesF32AVX2<>+48(SB)/8, $0x0000000000000000
 DATA onesF32AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF32AVX2<>(SB), RODATA|NOPTR, $64
 
+// func sddmmF32AVX2K1(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K1(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Y0
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSS      (AX)(R8*1), X1
+	VINSERTPS   $0x10, (AX)(R9*1), X1, X1
+	VINSERTPS   $0x20, (AX)(R10*1), X1, X1
+	VINSERTPS   $0x30, (AX)(R11*1), X1, X1
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSS      (AX)(R8*1), X2
+	VINSERTPS   $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS   $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y1
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPS     (DI)(BX*4), Y2
+	VADDPS      Y2, Y1, Y1
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Y2
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Y2, Y1, Y1
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Y1, Y2, Y1
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Y1, Y2, Y1
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Y3
+	VMULPS       Y3, Y1, Y1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Y2
+	VFMADD231PS  Y2, Y3, Y1
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Y1, (DI)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ       (DX)(BX*4), DI
+	LEAQ       -1(SI), R8
+	VPXOR      Y1, Y1, Y1
+	MOVLQSX    (DI), R9
+	IMULQ      CX, R9
+	MOVQ       $+1, R10
+	CMPQ       R10, R8
+	CMOVQGT    R8, R10
+	MOVLQSX    (DI)(R10*4), R10
+	IMULQ      CX, R10
+	MOVQ       $+2, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (DI)(R11*4), R11
+	IMULQ      CX, R11
+	MOVQ       $+3, R12
+	CMPQ       R12, R8
+	CMOVQGT    R8, R12
+	MOVLQSX    (DI)(R12*4), R12
+	IMULQ      CX, R12
+	VMOVSS     (AX)(R9*1), X1
+	VINSERTPS  $0x10, (AX)(R10*1), X1, X1
+	VINSERTPS  $0x20, (AX)(R11*1), X1, X1
+	VINSERTPS  $0x30, (AX)(R12*1), X1, X1
+	VMULPS     Y1, Y0, Y1
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	LEAQ       onesF32AVX2<>+0(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVDQU    32(R8), Y2
+	MOVQ       op+64(FP), DI
+	TESTQ      $+4, DI
+	JZ         begunfour
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS (DI)(BX*4), X2, X3
+	VADDPS     X3, X1, X1
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X2, X3
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPS     X3, X1, X1
+	JMP        alphafour
+
+residualfour:
+	VSUBPS X1, X3, X1
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X1, X3, X1
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X4
+	VMULPS       X4, X1, X1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X4
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X2, X3
+	VFMADD231PS  X3, X4, X1
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X1, X2, (DI)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K1(SB), NOSPLIT, $0-76
+	VPXOR Y0, Y0, Y0
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     8(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     12(R9), R13
+	IMULQ       BX, R13
+	VMOVSS      (DX)(R10*1), X1
+	VINSERTPS   $0x10, (DX)(R11*1), X1, X1
+	VINSERTPS   $0x20, (DX)(R12*1), X1, X1
+	VINSERTPS   $0x30, (DX)(R13*1), X1, X1
+	MOVLQSX     16(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     20(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     24(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     28(R9), R9
+	IMULQ       BX, R9
+	VMOVSS      (DX)(R10*1), X2
+	VINSERTPS   $0x10, (DX)(R11*1), X2, X2
+	VINSERTPS   $0x20, (DX)(R12*1), X2, X2
+	VINSERTPS   $0x30, (DX)(R9*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMOVUPS     (AX), Y2
+	VFMADD231PS Y1, Y2, Y0
+	LEAQ        (AX)(CX*8), AX
+	ADDQ        $+8, DI
+	SUBQ        $+8, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSS      (DX)(R11*1), X1
+	VINSERTPS   $0x10, (DX)(R12*1), X1, X1
+	VINSERTPS   $0x20, (DX)(R13*1), X1, X1
+	VINSERTPS   $0x30, (DX)(R14*1), X1, X1
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y2
+	VPXOR       Y3, Y3, Y3
+	VMASKMOVPS  (AX), X2, X3
+	VANDPS      X2, X1, X1
+	VFMADD231PS Y1, Y3, Y0
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Y0, Y0, Y1
+	VUNPCKHPS    Y0, Y0, Y2
+	VADDPS       Y1, Y2, Y1
+	VUNPCKLPS    Y0, Y0, Y2
+	VUNPCKHPS    Y0, Y0, Y0
+	VADDPS       Y2, Y0, Y2
+	VUNPCKLPD    Y2, Y1, Y0
+	VUNPCKHPD    Y2, Y1, Y1
+	VADDPS       Y0, Y1, Y0
+	VPERM2F128   $0x20, Y0, Y0, Y1
+	VPERM2F128   $0x31, Y0, Y0, Y0
+	VADDPS       Y1, Y0, Y1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Y0
+	MOVQ         $+1, CX
+	LEAQ         onesF32AVX2<>+0(SB), DX
+	SHLQ         $0x02, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPS   (AX), X3, X2
+
+store:
+	VFMADD231PS Y1, Y0, Y2
+	VMASKMOVPS  X2, X3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K2(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R8*1), X2
+	VMOVHPD     (AX)(R9*1), X2, X2
+	VMOVSD      (AX)(R10*1), X3
+	VMOVHPD     (AX)(R11*1), X3, X3
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X4
+	VMOVHPD     (AX)(R9*1), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(DI*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y3
+	VFMADD231PS Y2, Y1, Y3
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPS     (DI)(BX*4), Y2
+	VADDPS      Y2, Y3, Y3
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Y2
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Y2, Y3, Y3
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Y3, Y2, Y3
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Y3, Y2, Y3
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Y4
+	VMULPS       Y4, Y3, Y3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Y2
+	VFMADD231PS  Y2, Y4, Y3
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Y3, (DI)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X2
+	VMOVHPD     (AX)(R10*1), X2, X2
+	VMOVSD      (AX)(R11*1), X3
+	VMOVHPD     (AX)(R12*1), X3, X3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y3
+	VFMADD231PS Y2, Y1, Y3
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y2
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X2, X4
+	VADDPS      X4, X3, X3
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X2, X4
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPS     X4, X3, X3
+	JMP        alphafour
+
+residualfour:
+	VSUBPS X3, X4, X3
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X3, X4, X3
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X5
+	VMULPS       X5, X3, X3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X5
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X2, X4
+	VFMADD231PS  X4, X5, X3
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X3, X2, (DI)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K2(SB), NOSPLIT, $0-76
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     8(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     12(R9), R13
+	IMULQ       BX, R13
+	VMOVSD      (DX)(R10*1), X2
+	VMOVHPD     (DX)(R11*1), X2, X2
+	VMOVSD      (DX)(R12*1), X3
+	VMOVHPD     (DX)(R13*1), X3, X3
+	MOVLQSX     16(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     20(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     24(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     28(R9), R9
+	IMULQ       BX, R9
+	VMOVSD      (DX)(R10*1), X4
+	VMOVHPD     (DX)(R11*1), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (DX)(R12*1), X4
+	VMOVHPD     (DX)(R9*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMOVUPS     (AX), Y3
+	VFMADD231PS Y4, Y3, Y0
+	VFMADD231PS Y2, Y3, Y1
+	LEAQ        (AX)(CX*8), AX
+	ADDQ        $+8, DI
+	SUBQ        $+8, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSD      (DX)(R11*1), X2
+	VMOVHPD     (DX)(R12*1), X2, X2
+	VMOVSD      (DX)(R13*1), X3
+	VMOVHPD     (DX)(R14*1), X3, X3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y3
+	VPXOR       Y5, Y5, Y5
+	VMASKMOVPS  (AX), X3, X5
+	VANDPS      X3, X4, X4
+	VFMADD231PS Y4, Y5, Y0
+	VANDPS      X3, X2, X2
+	VFMADD231PS Y2, Y5, Y1
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Y1, Y0, Y2
+	VUNPCKHPS    Y1, Y0, Y1
+	VADDPS       Y2, Y1, Y2
+	VUNPCKLPS    Y0, Y0, Y1
+	VUNPCKHPS    Y0, Y0, Y0
+	VADDPS       Y1, Y0, Y1
+	VUNPCKLPD    Y1, Y2, Y0
+	VUNPCKHPD    Y1, Y2, Y1
+	VADDPS       Y0, Y1, Y0
+	VPERM2F128   $0x20, Y0, Y0, Y1
+	VPERM2F128   $0x31, Y0, Y0, Y0
+	VADDPS       Y1, Y0, Y1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Y0
+	MOVQ         $+2, CX
+	LEAQ         onesF32AVX2<>+0(SB), DX
+	SHLQ         $0x02, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPS   (AX), X3, X2
+
+store:
+	VFMADD231PS Y1, Y0, Y2
+	VMASKMOVPS  X2, X3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K3(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K3(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R8*1), X3
+	VMOVHPD     (AX)(R9*1), X3, X3
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(R11*1), X4, X4
+	VMOVSS      8(AX)(R8*1), X5
+	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R11*1), X5, X5
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X6
+	VMOVHPD     (AX)(R9*1), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(R10*1), X6
+	VMOVHPD     (AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(R8*1), X6
+	VINSERTPS   $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y4
+	VFMADD231PS Y3, Y1, Y4
+	VFMADD231PS Y5, Y2, Y4
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPS     (DI)(BX*4), Y3
+	VADDPS      Y3, Y4, Y4
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Y3
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Y3, Y4, Y4
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Y4, Y3, Y4
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Y4, Y3, Y4
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Y5
+	VMULPS       Y5, Y4, Y4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Y3
+	VFMADD231PS  Y3, Y5, Y4
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Y4, (DI)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X3
+	VMOVHPD     (AX)(R10*1), X3, X3
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R12*1), X4, X4
+	VMOVSS      8(AX)(R9*1), X5
+	VINSERTPS   $0x10, 8(AX)(R10*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R11*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R12*1), X5, X5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y4
+	VFMADD231PS Y3, Y1, Y4
+	VFMADD231PS Y5, Y2, Y4
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y3
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X3, X5
+	VADDPS      X5, X4, X4
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X3, X5
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPS     X5, X4, X4
+	JMP        alphafour
+
+residualfour:
+	VSUBPS X4, X5, X4
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X4, X5, X4
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X6
+	VMULPS       X6, X4, X4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X6
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X3, X5
+	VFMADD231PS  X5, X6, X4
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X4, X3, (DI)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K3(SB), NOSPLIT, $0-76
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     8(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     12(R9), R13
+	IMULQ       BX, R13
+	VMOVSD      (DX)(R10*1), X3
+	VMOVHPD     (DX)(R11*1), X3, X3
+	VMOVSD      (DX)(R12*1), X4
+	VMOVHPD     (DX)(R13*1), X4, X4
+	VMOVSS      8(DX)(R10*1), X5
+	VINSERTPS   $0x10, 8(DX)(R11*1), X5, X5
+	VINSERTPS   $0x20, 8(DX)(R12*1), X5, X5
+	VINSERTPS   $0x30, 8(DX)(R13*1), X5, X5
+	MOVLQSX     16(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     20(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     24(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     28(R9), R9
+	IMULQ       BX, R9
+	VMOVSD      (DX)(R10*1), X6
+	VMOVHPD     (DX)(R11*1), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (DX)(R12*1), X6
+	VMOVHPD     (DX)(R9*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(DX)(R10*1), X6
+	VINSERTPS   $0x10, 8(DX)(R11*1), X6, X6
+	VINSERTPS   $0x20, 8(DX)(R12*1), X6, X6
+	VINSERTPS   $0x30, 8(DX)(R9*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMOVUPS     (AX), Y4
+	VFMADD231PS Y6, Y4, Y0
+	VFMADD231PS Y3, Y4, Y1
+	VFMADD231PS Y5, Y4, Y2
+	LEAQ        (AX)(CX*8), AX
+	ADDQ        $+8, DI
+	SUBQ        $+8, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSD      (DX)(R11*1), X3
+	VMOVHPD     (DX)(R12*1), X3, X3
+	VMOVSD      (DX)(R13*1), X4
+	VMOVHPD     (DX)(R14*1), X4, X4
+	VMOVSS      8(DX)(R11*1), X5
+	VINSERTPS   $0x10, 8(DX)(R12*1), X5, X5
+	VINSERTPS   $0x20, 8(DX)(R13*1), X5, X5
+	VINSERTPS   $0x30, 8(DX)(R14*1), X5, X5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VPXOR       Y7, Y7, Y7
+	VMASKMOVPS  (AX), X4, X7
+	VANDPS      X4, X6, X6
+	VFMADD231PS Y6, Y7, Y0
+	VANDPS      X4, X3, X3
+	VFMADD231PS Y3, Y7, Y1
+	VANDPS      X4, X5, X5
+	VFMADD231PS Y5, Y7, Y2
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Y1, Y0, Y3
+	VUNPCKHPS    Y1, Y0, Y1
+	VADDPS       Y3, Y1, Y3
+	VUNPCKLPS    Y0, Y2, Y1
+	VUNPCKHPS    Y0, Y2, Y0
+	VADDPS       Y1, Y0, Y1
+	VUNPCKLPD    Y1, Y3, Y0
+	VUNPCKHPD    Y1, Y3, Y1
+	VADDPS       Y0, Y1, Y0
+	VPERM2F128   $0x20, Y0, Y0, Y1
+	VPERM2F128   $0x31, Y0, Y0, Y0
+	VADDPS       Y1, Y0, Y1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Y0
+	MOVQ         $+3, CX
+	LEAQ         onesF32AVX2<>+0(SB), DX
+	SHLQ         $0x02, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPS   (AX), X3, X2
+
+store:
+	VFMADD231PS Y1, Y0, Y2
+	VMASKMOVPS  X2, X3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K4(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K4(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVUPS     (AX)(R8*1), X4
+	VMOVUPS     (AX)(R9*1), X5
+	VMOVUPS     (AX)(R10*1), X6
+	VMOVUPS     (AX)(R11*1), X7
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R9*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(DI*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y6
+	VFMADD231PS Y5, Y1, Y6
+	VFMADD231PS Y8, Y2, Y6
+	VFMADD231PS Y4, Y3, Y6
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPS     (DI)(BX*4), Y4
+	VADDPS      Y4, Y6, Y6
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Y4
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Y4, Y6, Y6
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Y6, Y4, Y6
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Y6, Y4, Y6
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Y5
+	VMULPS       Y5, Y6, Y6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Y4
+	VFMADD231PS  Y4, Y5, Y6
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Y6, (DI)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R9*1), X4
+	VMOVUPS     (AX)(R10*1), X5
+	VMOVUPS     (AX)(R11*1), X6
+	VMOVUPS     (AX)(R12*1), X7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y6
+	VFMADD231PS Y5, Y1, Y6
+	VFMADD231PS Y8, Y2, Y6
+	VFMADD231PS Y4, Y3, Y6
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y4
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X4, X5
+	VADDPS      X5, X6, X6
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X4, X5
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPS     X5, X6, X6
+	JMP        alphafour
+
+residualfour:
+	VSUBPS X6, X5, X6
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X6, X5, X6
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X7
+	VMULPS       X7, X6, X6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X7
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X4, X5
+	VFMADD231PS  X5, X7, X6
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X6, X4, (DI)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K4(SB), NOSPLIT, $0-76
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     8(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     12(R9), R13
+	IMULQ       BX, R13
+	VMOVUPS     (DX)(R10*1), X4
+	VMOVUPS     (DX)(R11*1), X5
+	VMOVUPS     (DX)(R12*1), X6
+	VMOVUPS     (DX)(R13*1), X7
+	MOVLQSX     16(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     20(R9), R11
+	IMULQ       BX, R11
+	MOVLQSX     24(R9), R12
+	IMULQ       BX, R12
+	MOVLQSX     28(R9), R9
+	IMULQ       BX, R9
+	VINSERTF128 $0x01, (DX)(R10*1), Y4, Y4
+	VINSERTF128 $0x01, (DX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (DX)(R12*1), Y6, Y6
+	VINSERTF128 $0x01, (DX)(R9*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMOVUPS     (AX), Y6
+	VFMADD231PS Y7, Y6, Y0
+	VFMADD231PS Y5, Y6, Y1
+	VFMADD231PS Y8, Y6, Y2
+	VFMADD231PS Y4, Y6, Y3
+	LEAQ        (AX)(CX*8), AX
+	ADDQ        $+8, DI
+	SUBQ        $+8, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVUPS     (DX)(R11*1), X4
+	VMOVUPS     (DX)(R12*1), X5
+	VMOVUPS     (DX)(R13*1), X6
+	VMOVUPS     (DX)(R14*1), X7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VPXOR       Y9, Y9, Y9
+	VMASKMOVPS  (AX), X6, X9
+	VANDPS      X6, X7, X7
+	VFMADD231PS Y7, Y9, Y0
+	VANDPS      X6, X5, X5
+	VFMADD231PS Y5, Y9, Y1
+	VANDPS      X6, X8, X8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      X6, X4, X4
+	VFMADD231PS Y4, Y9, Y3
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y4, Y0, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y0, Y1, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y1, Y1, Y0
+	VPERM2F128   $0x31, Y1, Y1, Y1
+	VADDPS       Y0, Y1, Y0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Y1
+	MOVQ         $+4, CX
+	LEAQ         onesF32AVX2<>+0(SB), DX
+	SHLQ         $0x02, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPS   (AX), X3, X2
+
+store:
+	VFMADD231PS Y0, Y1, Y2
+	VMASKMOVPS  X2, X3, (AX)
+	VZEROUPPER
+	RET
+
 // func spmmF32AVX2x1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $0-84

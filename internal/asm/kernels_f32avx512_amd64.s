@@ -2792,6 +2792,2162 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX512K1(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K1(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z1, Z1, Z1
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X1
+	VINSERTPS    $0x10, (AX)(R9*1), X1, X1
+	VINSERTPS    $0x20, (AX)(R10*1), X1, X1
+	VINSERTPS    $0x30, (AX)(R11*1), X1, X1
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPS       Z1, Z0, Z2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z4
+	VADDPS       Z4, Z2, Z2
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Z4
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Z4, Z2, Z2
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Z2, Z4, Z2
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Z2, Z4, Z2
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Z5
+	VMULPS       Z5, Z2, Z2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Z5
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z4
+	VFMADD231PS  Z4, Z5, Z2
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z2, (DI)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ      (DX)(BX*4), DI
+	LEAQ      -1(SI), R8
+	VPXORD    Z3, Z3, Z3
+	MOVLQSX   (DI), R9
+	IMULQ     CX, R9
+	MOVQ      $+1, R10
+	CMPQ      R10, R8
+	CMOVQGT   R8, R10
+	MOVLQSX   (DI)(R10*4), R10
+	IMULQ     CX, R10
+	MOVQ      $+2, R11
+	CMPQ      R11, R8
+	CMOVQGT   R8, R11
+	MOVLQSX   (DI)(R11*4), R11
+	IMULQ     CX, R11
+	MOVQ      $+3, R12
+	CMPQ      R12, R8
+	CMOVQGT   R8, R12
+	MOVLQSX   (DI)(R12*4), R12
+	IMULQ     CX, R12
+	VMOVSS    (AX)(R9*1), X3
+	VINSERTPS $0x10, (AX)(R10*1), X3, X3
+	VINSERTPS $0x20, (AX)(R11*1), X3, X3
+	VINSERTPS $0x30, (AX)(R12*1), X3, X3
+	VMULPS    Z3, Z0, Z1
+	MOVQ      $+4, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K1
+	MOVQ      op+64(FP), DI
+	TESTQ     $+4, DI
+	JZ        begunfour
+	MOVQ      p+0(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X2
+	VADDPS    X2, X1, X1
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X2
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPS    X2, X1, X1
+	JMP       alphafour
+
+residualfour:
+	VSUBPS X1, X2, X1
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X1, X2, X1
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X4
+	VMULPS       X4, X1, X1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X4
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X2
+	VFMADD231PS  X2, X4, X1
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X1, K1, (DI)(BX*4)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K1(SB), NOSPLIT, $0-76
+	VPXORD Z0, Z0, Z0
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+80
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    288(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    292(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    296(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    300(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    304(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    308(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    312(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    316(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z1, Z1, Z1
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      8(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      12(R9), R13
+	IMULQ        BX, R13
+	VMOVSS       (DX)(R10*1), X1
+	VINSERTPS    $0x10, (DX)(R11*1), X1, X1
+	VINSERTPS    $0x20, (DX)(R12*1), X1, X1
+	VINSERTPS    $0x30, (DX)(R13*1), X1, X1
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      24(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      28(R9), R13
+	IMULQ        BX, R13
+	VMOVSS       (DX)(R10*1), X2
+	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
+	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
+	VINSERTPS    $0x30, (DX)(R13*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVLQSX      32(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      36(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      40(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      44(R9), R13
+	IMULQ        BX, R13
+	VMOVSS       (DX)(R10*1), X2
+	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
+	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
+	VINSERTPS    $0x30, (DX)(R13*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVLQSX      48(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      52(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      56(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      60(R9), R9
+	IMULQ        BX, R9
+	VMOVSS       (DX)(R10*1), X2
+	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
+	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
+	VINSERTPS    $0x30, (DX)(R9*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMOVUPS      (AX), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	LEAQ         (AX)(CX*8), AX
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+16, DI
+	SUBQ         $+16, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXORD      Z3, Z3, Z3
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSS      (DX)(R11*1), X3
+	VINSERTPS   $0x10, (DX)(R12*1), X3, X3
+	VINSERTPS   $0x20, (DX)(R13*1), X3, X3
+	VINSERTPS   $0x30, (DX)(R14*1), X3, X3
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VPXORD      Z4, Z4, Z4
+	VMOVUPS.Z   (AX), K1, X4
+	VFMADD231PS Z3, Z4, K1, Z0
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Z0, Z0, Z1
+	VUNPCKHPS    Z0, Z0, Z2
+	VADDPS       Z1, Z2, Z1
+	VUNPCKLPS    Z0, Z0, Z2
+	VUNPCKHPS    Z0, Z0, Z0
+	VADDPS       Z2, Z0, Z2
+	VUNPCKLPD    Z2, Z1, Z0
+	VUNPCKHPD    Z2, Z1, Z1
+	VADDPS       Z0, Z1, Z0
+	VSHUFF32X4   $0x88, Z0, Z0, Z1
+	VSHUFF32X4   $0xdd, Z0, Z0, Z0
+	VADDPS       Z1, Z0, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z0
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z0, Z1, Z0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Z1
+	MOVQ         $+1, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z5, Z5, Z5
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPS.Z    (AX), K1, X5
+
+store:
+	VFMADD231PS Z0, Z1, Z5
+	VMOVUPS     X5, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K2(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(R9*1), X2, X2
+	VMOVSD       (AX)(R10*1), X3
+	VMOVHPD      (AX)(R11*1), X3, X3
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(R11*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z2, Z2
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(R11*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z3, Z3
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z2, Z2
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(DI*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z7
+	VMULPS       Z4, Z0, Z4
+	VFMADD231PS  Z7, Z1, Z4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z7
+	VADDPS       Z7, Z4, Z4
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Z7
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Z7, Z4, Z4
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Z4, Z7, Z4
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Z4, Z7, Z4
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Z8
+	VMULPS       Z8, Z4, Z4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Z8
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z7
+	VFMADD231PS  Z7, Z8, Z4
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z4, (DI)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXORD      Z5, Z5, Z5
+	VPXORD      Z6, Z6, Z6
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X5
+	VMOVHPD     (AX)(R10*1), X5, X5
+	VMOVSD      (AX)(R11*1), X6
+	VMOVHPD     (AX)(R12*1), X6, X6
+	VSHUFPS     $0x88, Z6, Z5, Z2
+	VSHUFPS     $0xdd, Z6, Z5, Z3
+	VMULPS      Z2, Z0, Z2
+	VFMADD231PS Z3, Z1, Z2
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X3
+	VADDPS      X3, X2, X2
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X3
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPS    X3, X2, X2
+	JMP       alphafour
+
+residualfour:
+	VSUBPS X2, X3, X2
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X2, X3, X2
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X4
+	VMULPS       X4, X2, X2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X4
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X3
+	VFMADD231PS  X3, X4, X2
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X2, K1, (DI)(BX*4)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K2(SB), NOSPLIT, $0-76
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+80
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    288(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    292(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    296(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    300(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    304(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    308(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    312(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    316(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      8(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      12(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X2
+	VMOVHPD      (DX)(R11*1), X2, X2
+	VMOVSD       (DX)(R12*1), X3
+	VMOVHPD      (DX)(R13*1), X3, X3
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      24(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      28(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X4
+	VMOVHPD      (DX)(R11*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (DX)(R12*1), X4
+	VMOVHPD      (DX)(R13*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	MOVLQSX      32(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      36(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      40(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      44(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X4
+	VMOVHPD      (DX)(R11*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z2, Z2
+	VMOVSD       (DX)(R12*1), X4
+	VMOVHPD      (DX)(R13*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z3, Z3
+	MOVLQSX      48(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      52(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      56(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      60(R9), R9
+	IMULQ        BX, R9
+	VMOVSD       (DX)(R10*1), X4
+	VMOVHPD      (DX)(R11*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z2, Z2
+	VMOVSD       (DX)(R12*1), X4
+	VMOVHPD      (DX)(R9*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z9
+	VMOVUPS      (AX), Z10
+	VFMADD231PS  Z4, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	LEAQ         (AX)(CX*8), AX
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+16, DI
+	SUBQ         $+16, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXORD      Z5, Z5, Z5
+	VPXORD      Z6, Z6, Z6
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSD      (DX)(R11*1), X5
+	VMOVHPD     (DX)(R12*1), X5, X5
+	VMOVSD      (DX)(R13*1), X6
+	VMOVHPD     (DX)(R14*1), X6, X6
+	VSHUFPS     $0x88, Z6, Z5, Z2
+	VSHUFPS     $0xdd, Z6, Z5, Z3
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VPXORD      Z7, Z7, Z7
+	VMOVUPS.Z   (AX), K1, X7
+	VFMADD231PS Z2, Z7, K1, Z0
+	VFMADD231PS Z3, Z7, K1, Z1
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Z1, Z0, Z2
+	VUNPCKHPS    Z1, Z0, Z1
+	VADDPS       Z2, Z1, Z2
+	VUNPCKLPS    Z0, Z0, Z1
+	VUNPCKHPS    Z0, Z0, Z0
+	VADDPS       Z1, Z0, Z1
+	VUNPCKLPD    Z1, Z2, Z0
+	VUNPCKHPD    Z1, Z2, Z1
+	VADDPS       Z0, Z1, Z0
+	VSHUFF32X4   $0x88, Z0, Z0, Z1
+	VSHUFF32X4   $0xdd, Z0, Z0, Z0
+	VADDPS       Z1, Z0, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z0
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z0, Z1, Z0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Z1
+	MOVQ         $+2, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z8, Z8, Z8
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPS.Z    (AX), K1, X8
+
+store:
+	VFMADD231PS Z0, Z1, Z8
+	VMOVUPS     X8, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K3(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K3(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X3
+	VMOVHPD      (AX)(R9*1), X3, X3
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(R11*1), X4, X4
+	VMOVSS       8(AX)(R8*1), X5
+	VINSERTPS    $0x10, 8(AX)(R9*1), X5, X5
+	VINSERTPS    $0x20, 8(AX)(R10*1), X5, X5
+	VINSERTPS    $0x30, 8(AX)(R11*1), X5, X5
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z3, Z3
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z3, Z3
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z10
+	VMULPS       Z6, Z0, Z6
+	VFMADD231PS  Z10, Z1, Z6
+	VFMADD231PS  Z5, Z2, Z6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z10
+	VADDPS       Z10, Z6, Z6
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Z10
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Z10, Z6, Z6
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Z6, Z10, Z6
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Z6, Z10, Z6
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Z11
+	VMULPS       Z11, Z6, Z6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Z11
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z10
+	VFMADD231PS  Z10, Z11, Z6
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z6, (DI)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXORD      Z7, Z7, Z7
+	VPXORD      Z8, Z8, Z8
+	VPXORD      Z9, Z9, Z9
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X7
+	VMOVHPD     (AX)(R10*1), X7, X7
+	VMOVSD      (AX)(R11*1), X8
+	VMOVHPD     (AX)(R12*1), X8, X8
+	VMOVSS      8(AX)(R9*1), X9
+	VINSERTPS   $0x10, 8(AX)(R10*1), X9, X9
+	VINSERTPS   $0x20, 8(AX)(R11*1), X9, X9
+	VINSERTPS   $0x30, 8(AX)(R12*1), X9, X9
+	VSHUFPS     $0x88, Z8, Z7, Z3
+	VSHUFPS     $0xdd, Z8, Z7, Z4
+	VMULPS      Z3, Z0, Z3
+	VFMADD231PS Z4, Z1, Z3
+	VFMADD231PS Z9, Z2, Z3
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X4
+	VADDPS      X4, X3, X3
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X4
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPS    X4, X3, X3
+	JMP       alphafour
+
+residualfour:
+	VSUBPS X3, X4, X3
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X3, X4, X3
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X5
+	VMULPS       X5, X3, X3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X5
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X4
+	VFMADD231PS  X4, X5, X3
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X3, K1, (DI)(BX*4)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K3(SB), NOSPLIT, $0-76
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+80
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    288(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    292(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    296(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    300(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    304(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    308(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    312(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    316(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      8(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      12(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X3
+	VMOVHPD      (DX)(R11*1), X3, X3
+	VMOVSD       (DX)(R12*1), X4
+	VMOVHPD      (DX)(R13*1), X4, X4
+	VMOVSS       8(DX)(R10*1), X5
+	VINSERTPS    $0x10, 8(DX)(R11*1), X5, X5
+	VINSERTPS    $0x20, 8(DX)(R12*1), X5, X5
+	VINSERTPS    $0x30, 8(DX)(R13*1), X5, X5
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      24(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      28(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X6
+	VMOVHPD      (DX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (DX)(R12*1), X6
+	VMOVHPD      (DX)(R13*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(DX)(R10*1), X6
+	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
+	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
+	VINSERTPS    $0x30, 8(DX)(R13*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVLQSX      32(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      36(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      40(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      44(R9), R13
+	IMULQ        BX, R13
+	VMOVSD       (DX)(R10*1), X6
+	VMOVHPD      (DX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z3, Z3
+	VMOVSD       (DX)(R12*1), X6
+	VMOVHPD      (DX)(R13*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z4, Z4
+	VMOVSS       8(DX)(R10*1), X6
+	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
+	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
+	VINSERTPS    $0x30, 8(DX)(R13*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVLQSX      48(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      52(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      56(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      60(R9), R9
+	IMULQ        BX, R9
+	VMOVSD       (DX)(R10*1), X6
+	VMOVHPD      (DX)(R11*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z3, Z3
+	VMOVSD       (DX)(R12*1), X6
+	VMOVHPD      (DX)(R9*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z4, Z4
+	VMOVSS       8(DX)(R10*1), X6
+	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
+	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
+	VINSERTPS    $0x30, 8(DX)(R9*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z12
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z6, Z13, Z0
+	VFMADD231PS  Z12, Z13, Z1
+	VFMADD231PS  Z5, Z13, Z2
+	LEAQ         (AX)(CX*8), AX
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+16, DI
+	SUBQ         $+16, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXORD      Z7, Z7, Z7
+	VPXORD      Z8, Z8, Z8
+	VPXORD      Z9, Z9, Z9
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVSD      (DX)(R11*1), X7
+	VMOVHPD     (DX)(R12*1), X7, X7
+	VMOVSD      (DX)(R13*1), X8
+	VMOVHPD     (DX)(R14*1), X8, X8
+	VMOVSS      8(DX)(R11*1), X9
+	VINSERTPS   $0x10, 8(DX)(R12*1), X9, X9
+	VINSERTPS   $0x20, 8(DX)(R13*1), X9, X9
+	VINSERTPS   $0x30, 8(DX)(R14*1), X9, X9
+	VSHUFPS     $0x88, Z8, Z7, Z3
+	VSHUFPS     $0xdd, Z8, Z7, Z4
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VPXORD      Z10, Z10, Z10
+	VMOVUPS.Z   (AX), K1, X10
+	VFMADD231PS Z3, Z10, K1, Z0
+	VFMADD231PS Z4, Z10, K1, Z1
+	VFMADD231PS Z9, Z10, K1, Z2
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Z1, Z0, Z3
+	VUNPCKHPS    Z1, Z0, Z1
+	VADDPS       Z3, Z1, Z3
+	VUNPCKLPS    Z0, Z2, Z1
+	VUNPCKHPS    Z0, Z2, Z0
+	VADDPS       Z1, Z0, Z1
+	VUNPCKLPD    Z1, Z3, Z0
+	VUNPCKHPD    Z1, Z3, Z1
+	VADDPS       Z0, Z1, Z0
+	VSHUFF32X4   $0x88, Z0, Z0, Z1
+	VSHUFF32X4   $0xdd, Z0, Z0, Z0
+	VADDPS       Z1, Z0, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z0
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z0, Z1, Z0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Z1
+	MOVQ         $+3, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z11, Z11, Z11
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPS.Z    (AX), K1, X11
+
+store:
+	VFMADD231PS Z0, Z1, Z11
+	VMOVUPS     X11, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K4(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K4(SB), NOSPLIT, $0-80
+	MOVQ         a+16(FP), AX
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVUPS      (AX)(R8*1), X4
+	VMOVUPS      (AX)(R9*1), X5
+	VMOVUPS      (AX)(R10*1), X6
+	VMOVUPS      (AX)(R11*1), X7
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z7, Z7
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z7, Z7
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z9
+	VUNPCKLPS    Z7, Z6, Z10
+	VUNPCKHPS    Z7, Z6, Z11
+	VUNPCKLPD    Z10, Z8, Z12
+	VUNPCKHPD    Z10, Z8, Z8
+	VUNPCKLPD    Z11, Z9, Z10
+	VUNPCKHPD    Z11, Z9, Z9
+	VMULPS       Z12, Z0, Z11
+	VFMADD231PS  Z8, Z1, Z11
+	VFMADD231PS  Z10, Z2, Z11
+	VFMADD231PS  Z9, Z3, Z11
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z8
+	VADDPS       Z8, Z11, Z11
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPS (DI)(BX*4), Z8
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPS  Z8, Z11, Z11
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPS Z11, Z8, Z11
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPS Z11, Z8, Z11
+
+alphawhole:
+	VBROADCASTSS alpha+72(FP), Z9
+	VMULPS       Z9, Z11, Z11
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSS beta+76(FP), Z9
+	MOVQ         p+0(FP), DI
+	VMOVUPS      (DI)(BX*4), Z8
+	VFMADD231PS  Z8, Z9, Z11
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z11, (DI)(BX*4)
+	ADDQ    $+16, BX
+	SUBQ    $+16, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXORD      Z13, Z13, Z13
+	VPXORD      Z14, Z14, Z14
+	VPXORD      Z15, Z15, Z15
+	VPXORD      Z16, Z16, Z16
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R9*1), X13
+	VMOVUPS     (AX)(R10*1), X14
+	VMOVUPS     (AX)(R11*1), X15
+	VMOVUPS     (AX)(R12*1), X16
+	VUNPCKLPS   Z14, Z13, Z4
+	VUNPCKHPS   Z14, Z13, Z5
+	VUNPCKLPS   Z16, Z15, Z6
+	VUNPCKHPS   Z16, Z15, Z7
+	VUNPCKLPD   Z6, Z4, Z8
+	VUNPCKHPD   Z6, Z4, Z4
+	VUNPCKLPD   Z7, Z5, Z6
+	VUNPCKHPD   Z7, Z5, Z5
+	VMULPS      Z8, Z0, Z7
+	VFMADD231PS Z4, Z1, Z7
+	VFMADD231PS Z6, Z2, Z7
+	VFMADD231PS Z5, Z3, Z7
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X4
+	VADDPS      X4, X7, X7
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X4
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPS    X4, X7, X7
+	JMP       alphafour
+
+residualfour:
+	VSUBPS X7, X4, X7
+	JMP    alphafour
+
+quotientfour:
+	VDIVPS X7, X4, X7
+
+alphafour:
+	VBROADCASTSS alpha+72(FP), X5
+	VMULPS       X5, X7, X7
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSS beta+76(FP), X5
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X4
+	VFMADD231PS  X4, X5, X7
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X7, K1, (DI)(BX*4)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K4(SB), NOSPLIT, $0-76
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+16
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+80
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    288(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    292(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    296(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    300(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    304(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    308(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    312(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    316(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      8(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      12(R9), R13
+	IMULQ        BX, R13
+	VMOVUPS      (DX)(R10*1), X4
+	VMOVUPS      (DX)(R11*1), X5
+	VMOVUPS      (DX)(R12*1), X6
+	VMOVUPS      (DX)(R13*1), X7
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      24(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      28(R9), R13
+	IMULQ        BX, R13
+	VINSERTF32X4 $0x01, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x01, (DX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x01, (DX)(R13*1), Z7, Z7
+	MOVLQSX      32(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      36(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      40(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      44(R9), R13
+	IMULQ        BX, R13
+	VINSERTF32X4 $0x02, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x02, (DX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x02, (DX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x02, (DX)(R13*1), Z7, Z7
+	MOVLQSX      48(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      52(R9), R11
+	IMULQ        BX, R11
+	MOVLQSX      56(R9), R12
+	IMULQ        BX, R12
+	MOVLQSX      60(R9), R9
+	IMULQ        BX, R9
+	VINSERTF32X4 $0x03, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x03, (DX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x03, (DX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x03, (DX)(R9*1), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z9
+	VUNPCKLPS    Z7, Z6, Z10
+	VUNPCKHPS    Z7, Z6, Z11
+	VUNPCKLPD    Z10, Z8, Z12
+	VUNPCKHPD    Z10, Z8, Z8
+	VUNPCKLPD    Z11, Z9, Z10
+	VUNPCKHPD    Z11, Z9, Z9
+	VMOVUPS      (AX), Z11
+	VFMADD231PS  Z12, Z11, Z0
+	VFMADD231PS  Z8, Z11, Z1
+	VFMADD231PS  Z10, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	LEAQ         (AX)(CX*8), AX
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+16, DI
+	SUBQ         $+16, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXORD      Z13, Z13, Z13
+	VPXORD      Z14, Z14, Z14
+	VPXORD      Z15, Z15, Z15
+	VPXORD      Z16, Z16, Z16
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	IMULQ       BX, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	IMULQ       BX, R14
+	VMOVUPS     (DX)(R11*1), X13
+	VMOVUPS     (DX)(R12*1), X14
+	VMOVUPS     (DX)(R13*1), X15
+	VMOVUPS     (DX)(R14*1), X16
+	VUNPCKLPS   Z14, Z13, Z4
+	VUNPCKHPS   Z14, Z13, Z5
+	VUNPCKLPS   Z16, Z15, Z6
+	VUNPCKHPS   Z16, Z15, Z7
+	VUNPCKLPD   Z6, Z4, Z8
+	VUNPCKHPD   Z6, Z4, Z4
+	VUNPCKLPD   Z7, Z5, Z6
+	VUNPCKHPD   Z7, Z5, Z5
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VPXORD      Z17, Z17, Z17
+	VMOVUPS.Z   (AX), K1, X17
+	VFMADD231PS Z8, Z17, K1, Z0
+	VFMADD231PS Z4, Z17, K1, Z1
+	VFMADD231PS Z6, Z17, K1, Z2
+	VFMADD231PS Z5, Z17, K1, Z3
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPS    Z1, Z0, Z4
+	VUNPCKHPS    Z1, Z0, Z0
+	VADDPS       Z4, Z0, Z4
+	VUNPCKLPS    Z3, Z2, Z0
+	VUNPCKHPS    Z3, Z2, Z1
+	VADDPS       Z0, Z1, Z0
+	VUNPCKLPD    Z0, Z4, Z1
+	VUNPCKHPD    Z0, Z4, Z0
+	VADDPS       Z1, Z0, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z0
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z0, Z1, Z0
+	VSHUFF32X4   $0x88, Z0, Z0, Z1
+	VSHUFF32X4   $0xdd, Z0, Z0, Z0
+	VADDPS       Z1, Z0, Z1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSS alpha+72(FP), Z0
+	MOVQ         $+4, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z18, Z18, Z18
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPS.Z    (AX), K1, X18
+
+store:
+	VFMADD231PS Z1, Z0, Z18
+	VMOVUPS     X18, K1, (AX)
+	VZEROUPPER
+	RET
+
 // func spmmF32AVX512x1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·spmmF32AVX512x1(SB), NOSPLIT, $0-84

@@ -556,6 +556,1528 @@ DATA onesF64AVX2<>+48(SB)/8, $0x0000000000000000
 DATA onesF64AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF64AVX2<>(SB), RODATA|NOPTR, $64
 
+// func sddmmF64AVX2K1(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K1(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Y0
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVSD      (AX)(R8*1), X1
+	VMOVHPD     (AX)(R9*1), X1, X1
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X2
+	VMOVHPD     (AX)(DI*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y1
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPD     (DI)(BX*8), Y2
+	VADDPD      Y2, Y1, Y1
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Y2
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Y2, Y1, Y1
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Y1, Y2, Y1
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Y1, Y2, Y1
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Y3
+	VMULPD       Y3, Y1, Y1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Y2
+	VFMADD231PD  Y2, Y3, Y1
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y1, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R9*1), X1
+	VMOVHPD     (AX)(R10*1), X1, X1
+	MOVQ        $+2, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+3, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R9*1), X2
+	VMOVHPD     (AX)(R10*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y1
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y2
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y2, Y3
+	VADDPD      Y3, Y1, Y1
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y2, Y3
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPD     Y3, Y1, Y1
+	JMP        alphafour
+
+residualfour:
+	VSUBPD Y1, Y3, Y1
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y1, Y3, Y1
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y4
+	VMULPD       Y4, Y1, Y1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y2, Y3
+	VFMADD231PD  Y3, Y4, Y1
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y1, Y2, (DI)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K1(SB), NOSPLIT, $0-80
+	VPXOR Y0, Y0, Y0
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	VMOVSD      (DX)(R10*1), X1
+	VMOVHPD     (DX)(R11*1), X1, X1
+	MOVLQSX     8(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     12(R9), R9
+	IMULQ       BX, R9
+	VMOVSD      (DX)(R10*1), X2
+	VMOVHPD     (DX)(R9*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMOVUPD     (AX), Y2
+	VFMADD231PD Y1, Y2, Y0
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VMOVSD      (DX)(R11*1), X1
+	VMOVHPD     (DX)(R12*1), X1, X1
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	IMULQ       BX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VMOVSD      (DX)(R11*1), X2
+	VMOVHPD     (DX)(R12*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y2
+	VPXOR       Y3, Y3, Y3
+	VMASKMOVPD  (AX), Y2, Y3
+	VANDPS      Y2, Y1, Y1
+	VFMADD231PD Y1, Y3, Y0
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPD    Y0, Y0, Y1
+	VUNPCKHPD    Y0, Y0, Y2
+	VADDPD       Y1, Y2, Y1
+	VUNPCKLPD    Y0, Y0, Y2
+	VUNPCKHPD    Y0, Y0, Y0
+	VADDPD       Y2, Y0, Y2
+	VPERM2F128   $0x20, Y2, Y1, Y0
+	VPERM2F128   $0x31, Y2, Y1, Y1
+	VADDPD       Y0, Y1, Y0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Y1
+	MOVQ         $+1, CX
+	LEAQ         onesF64AVX2<>+0(SB), DX
+	SHLQ         $0x03, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPD   (AX), Y3, Y2
+
+store:
+	VFMADD231PD Y0, Y1, Y2
+	VMASKMOVPD  Y2, Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K2(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Y0
+	VBROADCASTSD 8(AX), Y1
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X2
+	VMOVUPS     (AX)(R9*1), X3
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y2, Y2
+	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y3
+	VFMADD231PD Y2, Y1, Y3
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPD     (DI)(BX*8), Y2
+	VADDPD      Y2, Y3, Y3
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Y2
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Y2, Y3, Y3
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Y3, Y2, Y3
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Y3, Y2, Y3
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Y4
+	VMULPD       Y4, Y3, Y3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Y2
+	VFMADD231PD  Y2, Y4, Y3
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y3, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VMOVUPS     (AX)(R9*1), X2
+	VMOVUPS     (AX)(R10*1), X3
+	MOVQ        $+2, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+3, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R9*1), Y2, Y2
+	VINSERTF128 $0x01, (AX)(R10*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y3
+	VFMADD231PD Y2, Y1, Y3
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y2
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y2, Y4
+	VADDPD      Y4, Y3, Y3
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y2, Y4
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPD     Y4, Y3, Y3
+	JMP        alphafour
+
+residualfour:
+	VSUBPD Y3, Y4, Y3
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y3, Y4, Y3
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y5
+	VMULPD       Y5, Y3, Y3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y2, Y4
+	VFMADD231PD  Y4, Y5, Y3
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y3, Y2, (DI)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K2(SB), NOSPLIT, $0-80
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	VMOVUPS     (DX)(R10*1), X2
+	VMOVUPS     (DX)(R11*1), X3
+	MOVLQSX     8(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     12(R9), R9
+	IMULQ       BX, R9
+	VINSERTF128 $0x01, (DX)(R10*1), Y2, Y2
+	VINSERTF128 $0x01, (DX)(R9*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMOVUPD     (AX), Y3
+	VFMADD231PD Y4, Y3, Y0
+	VFMADD231PD Y2, Y3, Y1
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VMOVUPS     (DX)(R11*1), X2
+	VMOVUPS     (DX)(R12*1), X3
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	IMULQ       BX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VINSERTF128 $0x01, (DX)(R11*1), Y2, Y2
+	VINSERTF128 $0x01, (DX)(R12*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y3
+	VPXOR       Y5, Y5, Y5
+	VMASKMOVPD  (AX), Y3, Y5
+	VANDPS      Y3, Y4, Y4
+	VFMADD231PD Y4, Y5, Y0
+	VANDPS      Y3, Y2, Y2
+	VFMADD231PD Y2, Y5, Y1
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPD    Y1, Y0, Y2
+	VUNPCKHPD    Y1, Y0, Y1
+	VADDPD       Y2, Y1, Y2
+	VUNPCKLPD    Y0, Y0, Y1
+	VUNPCKHPD    Y0, Y0, Y0
+	VADDPD       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y1, Y2, Y0
+	VPERM2F128   $0x31, Y1, Y2, Y1
+	VADDPD       Y0, Y1, Y0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Y1
+	MOVQ         $+2, CX
+	LEAQ         onesF64AVX2<>+0(SB), DX
+	SHLQ         $0x03, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPD   (AX), Y3, Y2
+
+store:
+	VFMADD231PD Y0, Y1, Y2
+	VMASKMOVPD  Y2, Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K3(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K3(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Y0
+	VBROADCASTSD 8(AX), Y1
+	VBROADCASTSD 16(AX), Y2
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X3
+	VMOVUPS     (AX)(R9*1), X4
+	VMOVSD      16(AX)(R8*1), X5
+	VMOVHPD     16(AX)(R9*1), X5, X5
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
+	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
+	VMOVSD      16(AX)(R8*1), X6
+	VMOVHPD     16(AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y4
+	VFMADD231PD Y3, Y1, Y4
+	VFMADD231PD Y5, Y2, Y4
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPD     (DI)(BX*8), Y3
+	VADDPD      Y3, Y4, Y4
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Y3
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Y3, Y4, Y4
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Y4, Y3, Y4
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Y4, Y3, Y4
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Y5
+	VMULPD       Y5, Y4, Y4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Y3
+	VFMADD231PD  Y3, Y5, Y4
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y4, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VMOVUPS     (AX)(R9*1), X3
+	VMOVUPS     (AX)(R10*1), X4
+	VMOVSD      16(AX)(R9*1), X5
+	VMOVHPD     16(AX)(R10*1), X5, X5
+	MOVQ        $+2, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+3, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R9*1), Y3, Y3
+	VINSERTF128 $0x01, (AX)(R10*1), Y4, Y4
+	VMOVSD      16(AX)(R9*1), X6
+	VMOVHPD     16(AX)(R10*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y4
+	VFMADD231PD Y3, Y1, Y4
+	VFMADD231PD Y5, Y2, Y4
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y3
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y3, Y5
+	VADDPD      Y5, Y4, Y4
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y3, Y5
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPD     Y5, Y4, Y4
+	JMP        alphafour
+
+residualfour:
+	VSUBPD Y4, Y5, Y4
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y4, Y5, Y4
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y6
+	VMULPD       Y6, Y4, Y4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y6
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y3, Y5
+	VFMADD231PD  Y5, Y6, Y4
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y4, Y3, (DI)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K3(SB), NOSPLIT, $0-80
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	VMOVUPS     (DX)(R10*1), X3
+	VMOVUPS     (DX)(R11*1), X4
+	VMOVSD      16(DX)(R10*1), X5
+	VMOVHPD     16(DX)(R11*1), X5, X5
+	MOVLQSX     8(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     12(R9), R9
+	IMULQ       BX, R9
+	VINSERTF128 $0x01, (DX)(R10*1), Y3, Y3
+	VINSERTF128 $0x01, (DX)(R9*1), Y4, Y4
+	VMOVSD      16(DX)(R10*1), X6
+	VMOVHPD     16(DX)(R9*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMOVUPD     (AX), Y4
+	VFMADD231PD Y6, Y4, Y0
+	VFMADD231PD Y3, Y4, Y1
+	VFMADD231PD Y5, Y4, Y2
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VMOVUPS     (DX)(R11*1), X3
+	VMOVUPS     (DX)(R12*1), X4
+	VMOVSD      16(DX)(R11*1), X5
+	VMOVHPD     16(DX)(R12*1), X5, X5
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	IMULQ       BX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VINSERTF128 $0x01, (DX)(R11*1), Y3, Y3
+	VINSERTF128 $0x01, (DX)(R12*1), Y4, Y4
+	VMOVSD      16(DX)(R11*1), X6
+	VMOVHPD     16(DX)(R12*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VPXOR       Y7, Y7, Y7
+	VMASKMOVPD  (AX), Y4, Y7
+	VANDPS      Y4, Y6, Y6
+	VFMADD231PD Y6, Y7, Y0
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PD Y3, Y7, Y1
+	VANDPS      Y4, Y5, Y5
+	VFMADD231PD Y5, Y7, Y2
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPD    Y1, Y0, Y3
+	VUNPCKHPD    Y1, Y0, Y1
+	VADDPD       Y3, Y1, Y3
+	VUNPCKLPD    Y0, Y2, Y1
+	VUNPCKHPD    Y0, Y2, Y0
+	VADDPD       Y1, Y0, Y1
+	VPERM2F128   $0x20, Y1, Y3, Y0
+	VPERM2F128   $0x31, Y1, Y3, Y1
+	VADDPD       Y0, Y1, Y0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Y1
+	MOVQ         $+3, CX
+	LEAQ         onesF64AVX2<>+0(SB), DX
+	SHLQ         $0x03, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPD   (AX), Y3, Y2
+
+store:
+	VFMADD231PD Y0, Y1, Y2
+	VMASKMOVPD  Y2, Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K4(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K4(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Y0
+	VBROADCASTSD 8(AX), Y1
+	VBROADCASTSD 16(AX), Y2
+	VBROADCASTSD 24(AX), Y3
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X4
+	VMOVUPS     (AX)(R9*1), X5
+	VMOVUPS     16(AX)(R8*1), X6
+	VMOVUPS     16(AX)(R9*1), X7
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(DI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(R8*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(DI*1), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y7
+	VFMADD231PD Y4, Y1, Y7
+	VFMADD231PD Y5, Y2, Y7
+	VFMADD231PD Y6, Y3, Y7
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunwhole
+	MOVQ        p+0(FP), DI
+	VMOVUPD     (DI)(BX*8), Y4
+	VADDPD      Y4, Y7, Y7
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Y4
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Y4, Y7, Y7
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Y7, Y4, Y7
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Y7, Y4, Y7
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Y5
+	VMULPD       Y5, Y7, Y7
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Y4
+	VFMADD231PD  Y4, Y5, Y7
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y7, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VMOVUPS     (AX)(R9*1), X4
+	VMOVUPS     (AX)(R10*1), X5
+	VMOVUPS     16(AX)(R9*1), X6
+	VMOVUPS     16(AX)(R10*1), X7
+	MOVQ        $+2, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+3, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R9*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(R9*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R10*1), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y7
+	VFMADD231PD Y4, Y1, Y7
+	VFMADD231PD Y5, Y2, Y7
+	VFMADD231PD Y6, Y3, Y7
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y4
+	MOVQ        op+64(FP), DI
+	TESTQ       $+4, DI
+	JZ          begunfour
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y4, Y5
+	VADDPD      Y5, Y7, Y7
+
+begunfour:
+	MOVQ       op+64(FP), DI
+	TESTQ      $+8, DI
+	JNZ        storefour
+	MOVQ       op+64(FP), DI
+	TESTQ      $+3, DI
+	JZ         alphafour
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y4, Y5
+	MOVQ       op+64(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residualfour
+	JGT        quotientfour
+	VMULPD     Y5, Y7, Y7
+	JMP        alphafour
+
+residualfour:
+	VSUBPD Y7, Y5, Y7
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y7, Y5, Y7
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y6
+	VMULPD       Y6, Y7, Y7
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y6
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y4, Y5
+	VFMADD231PD  Y5, Y6, Y7
+
+storefour:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y7, Y4, (DI)(BX*8)
+	ADDQ       $+4, BX
+	SUBQ       $+4, SI
+	JMP        rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K4(SB), NOSPLIT, $0-80
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  v+8(FP), AX
+	MOVQ  step+16(FP), CX
+	MOVQ  b+24(FP), DX
+	MOVQ  stride+32(FP), BX
+	MOVQ  cols+40(FP), SI
+	MOVQ  n+48(FP), R8
+	XORQ  DI, DI
+
+next:
+	CMPQ       R8, $+4
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ        (SI)(DI*4), R9
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     4(R9), R11
+	IMULQ       BX, R11
+	VMOVUPS     (DX)(R10*1), X4
+	VMOVUPS     (DX)(R11*1), X5
+	VMOVUPS     16(DX)(R10*1), X6
+	VMOVUPS     16(DX)(R11*1), X7
+	MOVLQSX     8(R9), R10
+	IMULQ       BX, R10
+	MOVLQSX     12(R9), R9
+	IMULQ       BX, R9
+	VINSERTF128 $0x01, (DX)(R10*1), Y4, Y4
+	VINSERTF128 $0x01, (DX)(R9*1), Y5, Y5
+	VINSERTF128 $0x01, 16(DX)(R10*1), Y6, Y6
+	VINSERTF128 $0x01, 16(DX)(R9*1), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMOVUPD     (AX), Y7
+	VFMADD231PD Y8, Y7, Y0
+	VFMADD231PD Y4, Y7, Y1
+	VFMADD231PD Y5, Y7, Y2
+	VFMADD231PD Y6, Y7, Y3
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ        (SI)(DI*4), R9
+	LEAQ        -1(R8), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R9), R11
+	IMULQ       BX, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VMOVUPS     (DX)(R11*1), X4
+	VMOVUPS     (DX)(R12*1), X5
+	VMOVUPS     16(DX)(R11*1), X6
+	VMOVUPS     16(DX)(R12*1), X7
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	IMULQ       BX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	IMULQ       BX, R12
+	VINSERTF128 $0x01, (DX)(R11*1), Y4, Y4
+	VINSERTF128 $0x01, (DX)(R12*1), Y5, Y5
+	VINSERTF128 $0x01, 16(DX)(R11*1), Y6, Y6
+	VINSERTF128 $0x01, 16(DX)(R12*1), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	MOVQ        $+4, R9
+	CMPQ        R8, R9
+	CMOVQLT     R8, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y7
+	VPXOR       Y9, Y9, Y9
+	VMASKMOVPD  (AX), Y7, Y9
+	VANDPS      Y7, Y8, Y8
+	VFMADD231PD Y8, Y9, Y0
+	VANDPS      Y7, Y4, Y4
+	VFMADD231PD Y4, Y9, Y1
+	VANDPS      Y7, Y5, Y5
+	VFMADD231PD Y5, Y9, Y2
+	VANDPS      Y7, Y6, Y6
+	VFMADD231PD Y6, Y9, Y3
+	LEAQ        (AX)(CX*4), AX
+	ADDQ        $+4, DI
+	SUBQ        $+4, R8
+	JMP         rest
+
+sum:
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y4, Y0, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y0, Y1, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y1, Y0, Y1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Y0
+	MOVQ         $+4, CX
+	LEAQ         onesF64AVX2<>+0(SB), DX
+	SHLQ         $0x03, CX
+	SUBQ         CX, DX
+	VMOVDQU      32(DX), Y3
+	VPXOR        Y2, Y2, Y2
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMASKMOVPD   (AX), Y3, Y2
+
+store:
+	VFMADD231PD Y1, Y0, Y2
+	VMASKMOVPD  Y2, Y3, (AX)
+	VZEROUPPER
+	RET
+
 // func spmmF64AVX2x1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·spmmF64AVX2x1(SB), NOSPLIT, $0-88

@@ -6794,6 +6794,1734 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX512K1(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K1(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z1, Z1, Z1
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X1
+	VMOVHPD      (AX)(R9*1), X1, X1
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(R9*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(R9*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(DI*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPD       Z1, Z0, Z2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z4
+	VADDPD       Z4, Z2, Z2
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Z4
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Z4, Z2, Z2
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Z2, Z4, Z2
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Z2, Z4, Z2
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Z5
+	VMULPD       Z5, Z2, Z2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Z5
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z4
+	VFMADD231PD  Z4, Z5, Z2
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z2, (DI)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R9*1), X3
+	VMOVHPD      (AX)(R10*1), X3, X3
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R9*1), X1
+	VMOVHPD      (AX)(R10*1), X1, X1
+	VINSERTF32X4 $0x01, X1, Z3, Z3
+	VMULPD       Z3, Z0, Z1
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunfour
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y2
+	VADDPD       Y2, Y1, Y1
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y2
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPD    Y2, Y1, Y1
+	JMP       alphafour
+
+residualfour:
+	VSUBPD Y1, Y2, Y1
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y1, Y2, Y1
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y4
+	VMULPD       Y4, Y1, Y1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y2
+	VFMADD231PD  Y2, Y4, Y1
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y1, K1, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K1(SB), NOSPLIT, $0-80
+	VPXORD Z0, Z0, Z0
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z1, Z1, Z1
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	VMOVSD       (DX)(R10*1), X1
+	VMOVHPD      (DX)(R11*1), X1, X1
+	MOVLQSX      8(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      12(R9), R11
+	IMULQ        BX, R11
+	VMOVSD       (DX)(R10*1), X2
+	VMOVHPD      (DX)(R11*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	VMOVSD       (DX)(R10*1), X2
+	VMOVHPD      (DX)(R11*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVLQSX      24(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      28(R9), R9
+	IMULQ        BX, R9
+	VMOVSD       (DX)(R10*1), X2
+	VMOVHPD      (DX)(R9*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMOVUPD      (AX), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+8, DI
+	SUBQ         $+8, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ         (SI)(DI*4), R9
+	LEAQ         -1(R8), R10
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (R9), R11
+	IMULQ        BX, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VMOVSD       (DX)(R11*1), X3
+	VMOVHPD      (DX)(R12*1), X3, X3
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	IMULQ        BX, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VMOVSD       (DX)(R11*1), X1
+	VMOVHPD      (DX)(R12*1), X1, X1
+	VINSERTF32X4 $0x01, X1, Z3, Z3
+	MOVQ         $+4, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VPXORD       Z4, Z4, Z4
+	VMOVUPD.Z    (AX), K1, Y4
+	VFMADD231PD  Z3, Z4, K1, Z0
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $+4, DI
+	SUBQ         $+4, R8
+	JMP          rest
+
+sum:
+	VUNPCKLPD    Z0, Z0, Z1
+	VUNPCKHPD    Z0, Z0, Z2
+	VADDPD       Z1, Z2, Z1
+	VUNPCKLPD    Z0, Z0, Z2
+	VUNPCKHPD    Z0, Z0, Z0
+	VADDPD       Z2, Z0, Z2
+	VSHUFF64X2   $0x88, Z2, Z1, Z0
+	VSHUFF64X2   $0xdd, Z2, Z1, Z1
+	VADDPD       Z0, Z1, Z0
+	VSHUFF64X2   $0x88, Z0, Z0, Z1
+	VSHUFF64X2   $0xdd, Z0, Z0, Z0
+	VADDPD       Z1, Z0, Z1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Z0
+	MOVQ         $+1, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z5, Z5, Z5
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPD.Z    (AX), K1, Y5
+
+store:
+	VFMADD231PD Z1, Z0, Z5
+	VMOVUPD     Y5, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K2(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD 8(AX), Z1
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X2
+	VMOVUPS      (AX)(R9*1), X3
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z3, Z3
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z2, Z2
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z3, Z3
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z5
+	VMULPD       Z4, Z0, Z4
+	VFMADD231PD  Z5, Z1, Z4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z5
+	VADDPD       Z5, Z4, Z4
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Z5
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Z5, Z4, Z4
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Z4, Z5, Z4
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Z4, Z5, Z4
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Z8
+	VMULPD       Z8, Z4, Z4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Z8
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z5
+	VFMADD231PD  Z5, Z8, Z4
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z4, (DI)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVUPS      (AX)(R9*1), X6
+	VMOVUPS      (AX)(R10*1), X7
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z7, Z7
+	VUNPCKLPD    Z7, Z6, Z2
+	VUNPCKHPD    Z7, Z6, Z3
+	VMULPD       Z2, Z0, Z2
+	VFMADD231PD  Z3, Z1, Z2
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunfour
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y3
+	VADDPD       Y3, Y2, Y2
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y3
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPD    Y3, Y2, Y2
+	JMP       alphafour
+
+residualfour:
+	VSUBPD Y2, Y3, Y2
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y2, Y3, Y2
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y4
+	VMULPD       Y4, Y2, Y2
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y3
+	VFMADD231PD  Y3, Y4, Y2
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y2, K1, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K2(SB), NOSPLIT, $0-80
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	VMOVUPS      (DX)(R10*1), X2
+	VMOVUPS      (DX)(R11*1), X3
+	MOVLQSX      8(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      12(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x01, (DX)(R10*1), Z2, Z2
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z3, Z3
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x02, (DX)(R10*1), Z2, Z2
+	VINSERTF32X4 $0x02, (DX)(R11*1), Z3, Z3
+	MOVLQSX      24(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      28(R9), R9
+	IMULQ        BX, R9
+	VINSERTF32X4 $0x03, (DX)(R10*1), Z2, Z2
+	VINSERTF32X4 $0x03, (DX)(R9*1), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z5
+	VMOVUPD      (AX), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+8, DI
+	SUBQ         $+8, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ         (SI)(DI*4), R9
+	LEAQ         -1(R8), R10
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	MOVLQSX      (R9), R11
+	IMULQ        BX, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VMOVUPS      (DX)(R11*1), X7
+	VMOVUPS      (DX)(R12*1), X8
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	IMULQ        BX, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z7, Z7
+	VINSERTF32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VUNPCKLPD    Z8, Z7, Z2
+	VUNPCKHPD    Z8, Z7, Z3
+	MOVQ         $+4, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VPXORD       Z9, Z9, Z9
+	VMOVUPD.Z    (AX), K1, Y9
+	VFMADD231PD  Z2, Z9, K1, Z0
+	VFMADD231PD  Z3, Z9, K1, Z1
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $+4, DI
+	SUBQ         $+4, R8
+	JMP          rest
+
+sum:
+	VUNPCKLPD    Z1, Z0, Z2
+	VUNPCKHPD    Z1, Z0, Z1
+	VADDPD       Z2, Z1, Z2
+	VUNPCKLPD    Z0, Z0, Z1
+	VUNPCKHPD    Z0, Z0, Z0
+	VADDPD       Z1, Z0, Z1
+	VSHUFF64X2   $0x88, Z1, Z2, Z0
+	VSHUFF64X2   $0xdd, Z1, Z2, Z1
+	VADDPD       Z0, Z1, Z0
+	VSHUFF64X2   $0x88, Z0, Z0, Z1
+	VSHUFF64X2   $0xdd, Z0, Z0, Z0
+	VADDPD       Z1, Z0, Z1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Z0
+	MOVQ         $+2, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z10, Z10, Z10
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPD.Z    (AX), K1, Y10
+
+store:
+	VFMADD231PD Z1, Z0, Z10
+	VMOVUPD     Y10, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K3(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K3(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD 8(AX), Z1
+	VBROADCASTSD 16(AX), Z2
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X3
+	VMOVUPS      (AX)(R9*1), X4
+	VMOVSD       16(AX)(R8*1), X5
+	VMOVHPD      16(AX)(R9*1), X5, X5
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z4, Z4
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z4, Z4
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z4, Z4
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z10
+	VMULPD       Z6, Z0, Z6
+	VFMADD231PD  Z10, Z1, Z6
+	VFMADD231PD  Z5, Z2, Z6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z10
+	VADDPD       Z10, Z6, Z6
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Z10
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Z10, Z6, Z6
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Z6, Z10, Z6
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Z6, Z10, Z6
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Z11
+	VMULPD       Z11, Z6, Z6
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Z11
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z10
+	VFMADD231PD  Z10, Z11, Z6
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z6, (DI)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVUPS      (AX)(R9*1), X7
+	VMOVUPS      (AX)(R10*1), X8
+	VMOVSD       16(AX)(R9*1), X9
+	VMOVHPD      16(AX)(R10*1), X9, X9
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z8, Z8
+	VMOVSD       16(AX)(R9*1), X3
+	VMOVHPD      16(AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z9, Z9
+	VUNPCKLPD    Z8, Z7, Z3
+	VUNPCKHPD    Z8, Z7, Z4
+	VMULPD       Z3, Z0, Z3
+	VFMADD231PD  Z4, Z1, Z3
+	VFMADD231PD  Z9, Z2, Z3
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunfour
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y4
+	VADDPD       Y4, Y3, Y3
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y4
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPD    Y4, Y3, Y3
+	JMP       alphafour
+
+residualfour:
+	VSUBPD Y3, Y4, Y3
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y3, Y4, Y3
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y5
+	VMULPD       Y5, Y3, Y3
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y5
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y4
+	VFMADD231PD  Y4, Y5, Y3
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y3, K1, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K3(SB), NOSPLIT, $0-80
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	VMOVUPS      (DX)(R10*1), X3
+	VMOVUPS      (DX)(R11*1), X4
+	VMOVSD       16(DX)(R10*1), X5
+	VMOVHPD      16(DX)(R11*1), X5, X5
+	MOVLQSX      8(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      12(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x01, (DX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z4, Z4
+	VMOVSD       16(DX)(R10*1), X6
+	VMOVHPD      16(DX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x02, (DX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x02, (DX)(R11*1), Z4, Z4
+	VMOVSD       16(DX)(R10*1), X6
+	VMOVHPD      16(DX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVLQSX      24(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      28(R9), R9
+	IMULQ        BX, R9
+	VINSERTF32X4 $0x03, (DX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x03, (DX)(R9*1), Z4, Z4
+	VMOVSD       16(DX)(R10*1), X6
+	VMOVHPD      16(DX)(R9*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z12
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z6, Z13, Z0
+	VFMADD231PD  Z12, Z13, Z1
+	VFMADD231PD  Z5, Z13, Z2
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+8, DI
+	SUBQ         $+8, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ         (SI)(DI*4), R9
+	LEAQ         -1(R8), R10
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (R9), R11
+	IMULQ        BX, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VMOVUPS      (DX)(R11*1), X7
+	VMOVUPS      (DX)(R12*1), X8
+	VMOVSD       16(DX)(R11*1), X9
+	VMOVHPD      16(DX)(R12*1), X9, X9
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	IMULQ        BX, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z7, Z7
+	VINSERTF32X4 $0x01, (DX)(R12*1), Z8, Z8
+	VMOVSD       16(DX)(R11*1), X3
+	VMOVHPD      16(DX)(R12*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z9, Z9
+	VUNPCKLPD    Z8, Z7, Z3
+	VUNPCKHPD    Z8, Z7, Z4
+	MOVQ         $+4, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VPXORD       Z10, Z10, Z10
+	VMOVUPD.Z    (AX), K1, Y10
+	VFMADD231PD  Z3, Z10, K1, Z0
+	VFMADD231PD  Z4, Z10, K1, Z1
+	VFMADD231PD  Z9, Z10, K1, Z2
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $+4, DI
+	SUBQ         $+4, R8
+	JMP          rest
+
+sum:
+	VUNPCKLPD    Z1, Z0, Z3
+	VUNPCKHPD    Z1, Z0, Z1
+	VADDPD       Z3, Z1, Z3
+	VUNPCKLPD    Z0, Z2, Z1
+	VUNPCKHPD    Z0, Z2, Z0
+	VADDPD       Z1, Z0, Z1
+	VSHUFF64X2   $0x88, Z1, Z3, Z0
+	VSHUFF64X2   $0xdd, Z1, Z3, Z1
+	VADDPD       Z0, Z1, Z0
+	VSHUFF64X2   $0x88, Z0, Z0, Z1
+	VSHUFF64X2   $0xdd, Z0, Z0, Z0
+	VADDPD       Z1, Z0, Z1
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Z0
+	MOVQ         $+3, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z11, Z11, Z11
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPD.Z    (AX), K1, Y11
+
+store:
+	VFMADD231PD Z1, Z0, Z11
+	VMOVUPD     Y11, K1, (AX)
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K4(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K4(SB), NOSPLIT, $0-88
+	MOVQ         a+16(FP), AX
+	VBROADCASTSD (AX), Z0
+	VBROADCASTSD 8(AX), Z1
+	VBROADCASTSD 16(AX), Z2
+	VBROADCASTSD 24(AX), Z3
+	MOVQ         b+24(FP), AX
+	MOVQ         stride+32(FP), CX
+	MOVQ         cols+40(FP), DX
+	MOVQ         n+48(FP), SI
+	XORQ         BX, BX
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetchedwhole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedwhole:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X4
+	VMOVUPS      (AX)(R9*1), X5
+	VMOVUPS      16(AX)(R8*1), X6
+	VMOVUPS      16(AX)(R9*1), X7
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z7, Z7
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x02, 16(AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R9*1), Z7, Z7
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z9
+	VUNPCKLPD    Z7, Z6, Z10
+	VUNPCKHPD    Z7, Z6, Z11
+	VMULPD       Z8, Z0, Z8
+	VFMADD231PD  Z9, Z1, Z8
+	VFMADD231PD  Z10, Z2, Z8
+	VFMADD231PD  Z11, Z3, Z8
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunwhole
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z9
+	VADDPD       Z9, Z8, Z8
+
+begunwhole:
+	MOVQ    op+64(FP), DI
+	TESTQ   $+8, DI
+	JNZ     storewhole
+	MOVQ    op+64(FP), DI
+	TESTQ   $+3, DI
+	JZ      alphawhole
+	MOVQ    s+8(FP), DI
+	VMOVUPD (DI)(BX*8), Z9
+	MOVQ    op+64(FP), DI
+	ANDQ    $+3, DI
+	CMPQ    DI, $+2
+	JEQ     residualwhole
+	JGT     quotientwhole
+	VMULPD  Z9, Z8, Z8
+	JMP     alphawhole
+
+residualwhole:
+	VSUBPD Z8, Z9, Z8
+	JMP    alphawhole
+
+quotientwhole:
+	VDIVPD Z8, Z9, Z8
+
+alphawhole:
+	VBROADCASTSD alpha+72(FP), Z10
+	VMULPD       Z10, Z8, Z8
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storewhole
+	VBROADCASTSD beta+80(FP), Z10
+	MOVQ         p+0(FP), DI
+	VMOVUPD      (DI)(BX*8), Z9
+	VFMADD231PD  Z9, Z10, Z8
+
+storewhole:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z8, (DI)(BX*8)
+	ADDQ    $+8, BX
+	SUBQ    $+8, SI
+	JMP     next
+
+rest:
+	TESTQ      SI, SI
+	JLE        done
+	MOVQ       ahead+56(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetchedfour
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetchedfour:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVUPS      (AX)(R9*1), X12
+	VMOVUPS      (AX)(R10*1), X13
+	VMOVUPS      16(AX)(R9*1), X14
+	VMOVUPS      16(AX)(R10*1), X15
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z12, Z12
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z13, Z13
+	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z14, Z14
+	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z15, Z15
+	VUNPCKLPD    Z13, Z12, Z4
+	VUNPCKHPD    Z13, Z12, Z5
+	VUNPCKLPD    Z15, Z14, Z6
+	VUNPCKHPD    Z15, Z14, Z7
+	VMULPD       Z4, Z0, Z4
+	VFMADD231PD  Z5, Z1, Z4
+	VFMADD231PD  Z6, Z2, Z4
+	VFMADD231PD  Z7, Z3, Z4
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+64(FP), DI
+	TESTQ        $+4, DI
+	JZ           begunfour
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y5
+	VADDPD       Y5, Y4, Y4
+
+begunfour:
+	MOVQ      op+64(FP), DI
+	TESTQ     $+8, DI
+	JNZ       storefour
+	MOVQ      op+64(FP), DI
+	TESTQ     $+3, DI
+	JZ        alphafour
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y5
+	MOVQ      op+64(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residualfour
+	JGT       quotientfour
+	VMULPD    Y5, Y4, Y4
+	JMP       alphafour
+
+residualfour:
+	VSUBPD Y4, Y5, Y4
+	JMP    alphafour
+
+quotientfour:
+	VDIVPD Y4, Y5, Y4
+
+alphafour:
+	VBROADCASTSD alpha+72(FP), Y6
+	VMULPD       Y6, Y4, Y4
+	MOVQ         op+64(FP), DI
+	TESTQ        $+16, DI
+	JZ           storefour
+	VBROADCASTSD beta+80(FP), Y6
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y5
+	VFMADD231PD  Y5, Y6, Y4
+
+storefour:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y4, K1, (DI)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, SI
+	JMP     rest
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K4(SB), NOSPLIT, $0-80
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   v+8(FP), AX
+	MOVQ   step+16(FP), CX
+	MOVQ   b+24(FP), DX
+	MOVQ   stride+32(FP), BX
+	MOVQ   cols+40(FP), SI
+	MOVQ   n+48(FP), R8
+	XORQ   DI, DI
+
+next:
+	CMPQ       R8, $+8
+	JL         rest
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+72
+	JL         fetched
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    272(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    276(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    280(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    284(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetched:
+	LEAQ         (SI)(DI*4), R9
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      4(R9), R11
+	IMULQ        BX, R11
+	VMOVUPS      (DX)(R10*1), X4
+	VMOVUPS      (DX)(R11*1), X5
+	VMOVUPS      16(DX)(R10*1), X6
+	VMOVUPS      16(DX)(R11*1), X7
+	MOVLQSX      8(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      12(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x01, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x01, 16(DX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x01, 16(DX)(R11*1), Z7, Z7
+	MOVLQSX      16(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      20(R9), R11
+	IMULQ        BX, R11
+	VINSERTF32X4 $0x02, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x02, (DX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x02, 16(DX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x02, 16(DX)(R11*1), Z7, Z7
+	MOVLQSX      24(R9), R10
+	IMULQ        BX, R10
+	MOVLQSX      28(R9), R9
+	IMULQ        BX, R9
+	VINSERTF32X4 $0x03, (DX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x03, (DX)(R9*1), Z5, Z5
+	VINSERTF32X4 $0x03, 16(DX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(DX)(R9*1), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z9
+	VUNPCKLPD    Z7, Z6, Z10
+	VUNPCKHPD    Z7, Z6, Z11
+	VMOVUPD      (AX), Z12
+	VFMADD231PD  Z8, Z12, Z0
+	VFMADD231PD  Z9, Z12, Z1
+	VFMADD231PD  Z10, Z12, Z2
+	VFMADD231PD  Z11, Z12, Z3
+	LEAQ         (AX)(CX*8), AX
+	ADDQ         $+8, DI
+	SUBQ         $+8, R8
+	JMP          next
+
+rest:
+	TESTQ      R8, R8
+	JLE        sum
+	MOVQ       ahead+56(FP), R9
+	SUBQ       DI, R9
+	CMPQ       R9, $+68
+	JL         fetchedfour
+	MOVLQSX    256(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    260(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    264(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+	MOVLQSX    268(SI)(DI*4), R9
+	IMULQ      BX, R9
+	PREFETCHT0 (DX)(R9*1)
+
+fetchedfour:
+	LEAQ         (SI)(DI*4), R9
+	LEAQ         -1(R8), R10
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	MOVLQSX      (R9), R11
+	IMULQ        BX, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VMOVUPS      (DX)(R11*1), X13
+	VMOVUPS      (DX)(R12*1), X14
+	VMOVUPS      16(DX)(R11*1), X15
+	VMOVUPS      16(DX)(R12*1), X16
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	IMULQ        BX, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	IMULQ        BX, R12
+	VINSERTF32X4 $0x01, (DX)(R11*1), Z13, Z13
+	VINSERTF32X4 $0x01, (DX)(R12*1), Z14, Z14
+	VINSERTF32X4 $0x01, 16(DX)(R11*1), Z15, Z15
+	VINSERTF32X4 $0x01, 16(DX)(R12*1), Z16, Z16
+	VUNPCKLPD    Z14, Z13, Z4
+	VUNPCKHPD    Z14, Z13, Z5
+	VUNPCKLPD    Z16, Z15, Z6
+	VUNPCKHPD    Z16, Z15, Z7
+	MOVQ         $+4, R9
+	CMPQ         R8, R9
+	CMOVQLT      R8, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VPXORD       Z17, Z17, Z17
+	VMOVUPD.Z    (AX), K1, Y17
+	VFMADD231PD  Z4, Z17, K1, Z0
+	VFMADD231PD  Z5, Z17, K1, Z1
+	VFMADD231PD  Z6, Z17, K1, Z2
+	VFMADD231PD  Z7, Z17, K1, Z3
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $+4, DI
+	SUBQ         $+4, R8
+	JMP          rest
+
+sum:
+	VUNPCKLPD    Z1, Z0, Z4
+	VUNPCKHPD    Z1, Z0, Z0
+	VADDPD       Z4, Z0, Z4
+	VUNPCKLPD    Z3, Z2, Z0
+	VUNPCKHPD    Z3, Z2, Z1
+	VADDPD       Z0, Z1, Z0
+	VSHUFF64X2   $0x88, Z0, Z4, Z1
+	VSHUFF64X2   $0xdd, Z0, Z4, Z0
+	VADDPD       Z1, Z0, Z1
+	VSHUFF64X2   $0x88, Z1, Z1, Z0
+	VSHUFF64X2   $0xdd, Z1, Z1, Z1
+	VADDPD       Z0, Z1, Z0
+	MOVQ         c+0(FP), AX
+	VBROADCASTSD alpha+72(FP), Z1
+	MOVQ         $+4, CX
+	MOVQ         $-1, DX
+	BZHIQ        CX, DX, DX
+	KMOVW        DX, K1
+	VPXORD       Z18, Z18, Z18
+	MOVQ         fresh+64(FP), CX
+	TESTQ        CX, CX
+	JNZ          store
+	VMOVUPD.Z    (AX), K1, Y18
+
+store:
+	VFMADD231PD Z0, Z1, Z18
+	VMOVUPD     Y18, K1, (AX)
+	VZEROUPPER
+	RET
+
 // func spmmF64AVX512x1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·spmmF64AVX512x1(SB), NOSPLIT, $0-88

@@ -11,6 +11,58 @@ package asm
 //go:noescape
 func sddmmF64AVX512(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
 
+// sddmmF64AVX512K1 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n, for rows of 1 elements; those of
+// B begin at b and are stride bytes apart. The bits of op are those of type Op.
+//
+//go:noescape
+func sddmmF64AVX512K1(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K1 adds alpha·Σ_j<n v[j]·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 1
+// elements. Rows of B are stride bytes apart. v advances by step bytes; if step is 0, v holds a vector of
+// equal values.
+//
+//go:noescape
+func spmmF64AVX512K1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+
+// sddmmF64AVX512K2 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n, for rows of 2 elements; those of
+// B begin at b and are stride bytes apart. The bits of op are those of type Op.
+//
+//go:noescape
+func sddmmF64AVX512K2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K2 adds alpha·Σ_j<n v[j]·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 2
+// elements. Rows of B are stride bytes apart. v advances by step bytes; if step is 0, v holds a vector of
+// equal values.
+//
+//go:noescape
+func spmmF64AVX512K2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+
+// sddmmF64AVX512K3 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n, for rows of 3 elements; those of
+// B begin at b and are stride bytes apart. The bits of op are those of type Op.
+//
+//go:noescape
+func sddmmF64AVX512K3(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K3 adds alpha·Σ_j<n v[j]·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 3
+// elements. Rows of B are stride bytes apart. v advances by step bytes; if step is 0, v holds a vector of
+// equal values.
+//
+//go:noescape
+func spmmF64AVX512K3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+
+// sddmmF64AVX512K4 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n, for rows of 4 elements; those of
+// B begin at b and are stride bytes apart. The bits of op are those of type Op.
+//
+//go:noescape
+func sddmmF64AVX512K4(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K4 adds alpha·Σ_j<n v[j]·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 4
+// elements. Rows of B are stride bytes apart. v advances by step bytes; if step is 0, v holds a vector of
+// equal values.
+//
+//go:noescape
+func spmmF64AVX512K4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+
 // spmmF64AVX512x1 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 0
 // to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
 // bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are

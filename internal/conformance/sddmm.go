@@ -219,7 +219,7 @@ func sddmmNonFinite[T Float](t *testing.T, dev device.Device) {
 	_, pl := sddmmPlan[T](t, dev, p)
 	rng := newRand(3)
 	const nanRow, infRow, nanCol, badValue = 5, 7, 3, 40
-	for _, k := range []int{1, 7, 8, 33} {
+	for _, k := range []int{1, 2, 3, 4, 7, 8, 33} {
 		for _, f := range epilogues {
 			c := newSDDMM(rng, p, k, f, scalars{1, 0}, positives[T], false)
 			clean := c.run(t, dev, pl, 0, 0)

@@ -192,7 +192,7 @@ func spmmOnes[T Float](t *testing.T, dev device.Device) {
 	for n, problem := range problems {
 		p := problem.pattern()
 		_, pl := spmmPlan[T](t, dev, p)
-		for _, k := range []int{1, 6} {
+		for _, k := range []int{1, 3, 6} {
 			for _, op := range forms {
 				c := newSpMM(newRand(uint64(n)), p, k, op, scalars{-0.5, 2}, integers[T], true)
 				c.s.Val = constant(len(c.s.Val), T(1))
@@ -210,7 +210,7 @@ func spmmNonFinite[T Float](t *testing.T, dev device.Device) {
 	p := general.pattern()
 	_, pl := spmmPlan[T](t, dev, p)
 	const nanRow, infRow, badValue = 5, 7, 40
-	for _, k := range []int{1, 7, 8, 33} {
+	for _, k := range []int{1, 2, 3, 4, 7, 8, 33} {
 		for _, op := range forms {
 			c := newSpMM(newRand(3), p, k, op, scalars{1, 1}, positives[T], false)
 			clean := c.run(t, dev, pl, 0, 0)
@@ -243,7 +243,7 @@ func spmmSameBits[T Float](t *testing.T, dev device.Device) {
 	for n, problem := range problems {
 		p := problem.pattern()
 		pat, pl := spmmPlan[T](t, dev, p)
-		for _, k := range fewDepths()[:2] {
+		for _, k := range append([]int{3}, fewDepths()[:2]...) {
 			for _, op := range forms {
 				c := newSpMM(newRand(uint64(n)), p, k, op, scalars{-0.3, 0.7}, reals[T], false)
 				first := c.run(t, dev, pl, 0, 0).Data
@@ -279,7 +279,7 @@ func spmmTranspose[T Float](t *testing.T, dev device.Device) {
 	for n, problem := range problems {
 		p := problem.pattern()
 		_, pl := spmmPlan[T](t, dev, p)
-		for _, k := range []int{1, 12} {
+		for _, k := range []int{1, 2, 3, 4, 12} {
 			c := newSpMM(newRand(uint64(n)), p, k, spmm.Trans, scalars{-0.3, 0.7}, reals[T], false)
 			got := c.run(t, dev, pl, 0, 0)
 			d := *c

@@ -23,6 +23,10 @@ func main() {
 		ctx := build.NewContext()
 		k := &kernels{Context: ctx, vec: v}
 		k.sddmm()
+		for depth := 1; depth <= maxNarrow; depth++ {
+			k.sddmmNarrow(depth)
+			k.spmmNarrow(depth)
+		}
 		for chunks := 1; chunks <= v.maxChunks(); chunks++ {
 			k.spmm(chunks)
 		}

@@ -60,7 +60,16 @@ func (k *kernels) narrow(r reg.VecVirtual, rows int) reg.Register {
 	switch bytes := rows * k.elem(); {
 	case k.isa == avx2 || bytes >= k.width():
 		return r
-	case bytes == 32:
+	}
+	return part(r, rows*k.elem())
+}
+
+// part returns the first bytes of a register, 16, 32 or 64.
+func part(r reg.VecVirtual, bytes int) reg.Register {
+	switch bytes {
+	case 64:
+		return r.AsZ()
+	case 32:
 		return r.AsY()
 	}
 	return r.AsX()
@@ -104,6 +113,9 @@ type mask struct {
 	v reg.VecVirtual
 }
 
+// as returns the vector of a mask in the size of a register.
+func (m mask) as(r reg.Register) reg.Register { return part(m.v, int(r.Size())) }
+
 // firstLanes makes the mask of n lanes, 0 ≤ n ≤ lanes, for vectors of the given number of lanes. n is lost.
 func (k *kernels) firstLanes(n reg.GPVirtual) mask {
 	if k.isa == avx512 {
@@ -142,28 +154,34 @@ func (k *kernels) ones() operand.Mem {
 	return m
 }
 
-// loadMasked loads the lanes of m and zero elsewhere; it does not touch memory elsewhere.
+// loadMasked loads the lanes of m and zero elsewhere; it does not touch memory elsewhere. No mask means
+// all lanes.
 func (k *kernels) loadMasked(mem operand.Op, m mask, dst reg.Register) {
 	switch {
+	case m == mask{}:
+		k.load(mem, dst)
 	case k.isa == avx512 && k.f64:
 		k.VMOVUPD_Z(mem, m.k, dst)
 	case k.isa == avx512:
 		k.VMOVUPS_Z(mem, m.k, dst)
 	case k.f64:
-		k.VMASKMOVPD(mem, m.v, dst)
+		k.VMASKMOVPD(mem, m.as(dst), dst)
 	default:
-		k.VMASKMOVPS(mem, m.v, dst)
+		k.VMASKMOVPS(mem, m.as(dst), dst)
 	}
 }
 
+// storeMasked stores the lanes of m, or all without a mask.
 func (k *kernels) storeMasked(src reg.Register, m mask, mem operand.Op) {
 	switch {
+	case m == mask{}:
+		k.load(src, mem)
 	case k.isa == avx512:
 		k.ps(k.VMOVUPS, k.VMOVUPD)(src, m.k, mem)
 	case k.f64:
-		k.VMASKMOVPD(src, m.v, mem)
+		k.VMASKMOVPD(src, m.as(src), mem)
 	default:
-		k.VMASKMOVPS(src, m.v, mem)
+		k.VMASKMOVPS(src, m.as(src), mem)
 	}
 }
 
