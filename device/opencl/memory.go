@@ -1,7 +1,6 @@
 package opencl
 
 import (
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"unsafe"
@@ -43,7 +42,8 @@ func (d *Device) Alloc(bytes int64) (device.Memory, error) {
 	first := [1]byte{}
 	s := a.call(a.enqueueWriteBuffer, d.queue, m.handle, 1, 0, 1, uintptr(unsafe.Pointer(&first[0])), 0, 0, 0)
 	if s != success {
-		return nil, errors.Join(allocationError(s, d.name, a.enqueueWriteBuffer, sizes), m.Close())
+		m.Close()
+		return nil, allocationError(s, d.name, a.enqueueWriteBuffer, sizes)
 	}
 	return m, nil
 }
