@@ -2,11 +2,13 @@ package backend_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"sddmmkit/backend"
 	"sddmmkit/device"
+	"sddmmkit/internal/conformance"
 )
 
 func TestOpen(t *testing.T) {
@@ -29,7 +31,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenUnknown(t *testing.T) {
-	for _, name := range []string{"tpu", "cuda:99", "CPU", "cpu:1", " cpu"} {
+	for _, name := range []string{"tpu", "cuda:99", "opencl:99", "opencl:", "opencl:-1", "opencl:0x0", "opencl:4294967296", "CPU", "cpu:1", " cpu"} {
 		dev, err := backend.Open(name, backend.Options{})
 		if !errors.Is(err, device.ErrUnavailable) || dev != nil {
 			t.Errorf("%q: device %v, error %v; want device.ErrUnavailable", name, dev, err)
@@ -40,5 +42,15 @@ func TestOpenUnknown(t *testing.T) {
 				t.Errorf("%q: error %q does not name %q", name, err, s)
 			}
 		}
+	}
+}
+
+// The first of a kind needs no number.
+func TestOpenFirst(t *testing.T) {
+	dev, err := backend.Open("opencl", backend.Options{})
+	conformance.Require(t, device.OpenCL, err)
+	defer dev.Close()
+	if dev.Name() != "opencl:0" || dev.Kind() != device.OpenCL || !slices.Contains(backend.Names(), "opencl:0") {
+		t.Errorf("opened %q, of %v", dev.Name(), backend.Names())
 	}
 }
