@@ -183,35 +183,117 @@ func TestMeasureWaits(t *testing.T) {
 	}
 }
 
+// A search tries no tile, the model's, a plan's and a grid, checks the result, and leaves nothing open.
 func TestSearch(t *testing.T) {
-	m := random[float32](t, 50, 1000)
+	m := random[float32](t, 50, 2000)
+	dev := cpu.New(1)
 	for _, c := range []Case{{Op: SDDMM, K: 200}, {Op: SpMM, K: 200}, {Op: SpMMT, K: 200}} {
 		c.Tiling.By = TileBySearch
-		rec, err := Run(ctxb, cpu.New(1), m, c, brief)
+		rec, err := Run(ctxb, dev, m, c, brief)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := 1 + len(grid(c.Op, gathered(m, c), c.K))
-		if s := rec.Search; s == nil || s.Tried != want || len(s.Tiles) != want || s.Tiles[0].Tile != "none" || s.Loss < 0 || !(s.ModelSeconds >= rec.Median) || rec.TileBy != TileBySearch {
-			t.Errorf("%s: %+v, want %d tiles tried", c.Op, rec.Search, want)
+		s := rec.Search
+		if s == nil || rec.TileBy != TileBySearch || rec.Checked == 0 || rec.check() != nil {
+			t.Fatalf("%s: %+v", c.Op, rec)
 		}
+		tried := map[string]Trial{}
+		for i, trial := range s.Tiles {
+			tried[trial.Tile] = trial
+			if !(trial.Seconds > 0 && trial.Predicted > 0) || trial.Rounds < 1 || i > 0 && trial.Seconds < s.Tiles[i-1].Seconds {
+				t.Errorf("%s: %+v", c.Op, s.Tiles)
+			}
+		}
+		if c.Op != SpMMT && len(tried) < 2 || len(tried) != len(s.Tiles) || tried["none"].Rounds != 1+len(dropOut) || rec.Tile != s.Tiles[0].Tile || rec.Min != s.Tiles[0].Seconds {
+			t.Errorf("%s: tile %s in %v of %+v", c.Op, rec.Tile, rec.Min, s.Tiles)
+		}
+		for _, held := range []Held{s.Model, s.Plan} {
+			if held.Trial != tried[held.Tile] || held.Rounds != 1+len(dropOut) || held.Loss != held.Seconds/s.Tiles[0].Seconds-1 {
+				t.Errorf("%s: held %+v, tried %+v", c.Op, held, tried)
+			}
+		}
+		if !(s.Planning >= 0) {
+			t.Errorf("%s: planning took %v calls", c.Op, s.Planning)
+		}
+	}
+	if u := dev.Usage(); u != (device.Usage{}) {
+		t.Errorf("%+v is still open", u)
+	}
+}
+
+// The fastest tile wins, also when its first turns are disturbed; hopeless ones have one turn.
+func TestTournament(t *testing.T) {
+	seconds := func(tile model.Tile) float64 { // best with 6144 columns, or no tile at all
+		if tile == (model.Tile{}) {
+			return 3
+		}
+		return 1 + math.Abs(math.Log2(float64(tile.Tj)/6144)) + float64(tile.Tk)/1024
+	}
+	turns := map[model.Tile]int{}
+	tour := &tournament{turn: func(tile model.Tile) (float64, error) {
+		turns[tile]++
+		s := seconds(tile)
+		if tile.Tj == 6144 && turns[tile] < 3 {
+			s *= 1.4
+		}
+		return s, nil
+	}}
+	if err := tour.run(SDDMM, 1<<17, 512, model.Tile{Tj: 1 << 16}); err != nil {
+		t.Fatal(err)
+	}
+	if best := tour.best(); best.tile != (model.Tile{Tj: 6144}) || best.least() != 1 {
+		t.Errorf("the best is %+v", best)
+	}
+	all := 1 + len(dropOut)
+	for tile, want := range map[model.Tile]int{{}: all, {Tj: 1 << 16}: all, {Tj: 6144}: all - 1, {Tj: 1024}: 1, {Tj: 512}: 1, {Tj: 256}: 0, {Tj: 16384}: 2} {
+		if turns[tile] != want {
+			t.Errorf("tile %v had %d turns, want %d", tile, turns[tile], want)
+		}
+	}
+	broken := errors.New("broken")
+	tour = &tournament{turn: func(tile model.Tile) (float64, error) {
+		if tile.Tj == 512 {
+			return 0, broken
+		}
+		return 1, nil
+	}}
+	if err := tour.run(SpMM, 2000, 64); !errors.Is(err, broken) || !strings.Contains(err.Error(), "0x512x0") {
+		t.Errorf("error %v", err)
 	}
 }
 
 func TestGrid(t *testing.T) {
-	got := grid(SDDMM, 1025, 512)
-	var want []model.Tile
-	for _, tj := range []int{256, 384, 512, 768, 1024} {
-		want = append(want, model.Tile{Tj: tj}, model.Tile{Tj: tj, Tk: 128}, model.Tile{Tj: tj, Tk: 256})
-	}
-	if !slices.Equal(got, want) {
+	if got, want := coarse(1025), []model.Tile{{Tj: 1024}, {Tj: 512}, {Tj: 256}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := grid(SpMM, 400, 512); !slices.Equal(got, []model.Tile{{Tj: 256}, {Tj: 384}}) {
-		t.Errorf("spmm: %v", got)
-	}
-	if got := grid(SDDMM, 256, 512); got != nil {
+	if got := coarse(256); got != nil {
 		t.Errorf("a panel as wide as the matrix: %v", got)
+	}
+	for _, c := range []struct {
+		op             Op
+		best, gathered int
+		want           []model.Tile
+	}{
+		{SDDMM, 1024, 1600, []model.Tile{{Tj: 768}, {Tj: 1536}, {Tj: 1024, Tk: 128}, {Tj: 1024, Tk: 256}}},
+		{SDDMM, 1024, 3000, []model.Tile{{Tj: 768}, {Tj: 1536}, {Tj: 1024, Tk: 128}, {Tj: 1024, Tk: 256}, {Tj: 2048, Tk: 128}, {Tj: 2048, Tk: 256}}},
+		{SpMM, 256, 1000, []model.Tile{{Tj: 384}}},
+		{SpMM, 0, 1000, []model.Tile{{Tj: 768}}},
+		{SpMM, 0, 600, nil},
+		{SDDMM, 0, 10, nil},
+	} {
+		if got := finer(c.op, model.Tile{Tj: c.best}, c.gathered, 512); !slices.Equal(got, c.want) {
+			t.Errorf("%s, %d of %d: %v, want %v", c.op, c.best, c.gathered, got, c.want)
+		}
+	}
+}
+
+func TestSumUp(t *testing.T) {
+	records := []Record{{}, {Search: &Search{Model: Held{Loss: 0.1}, Plan: Held{Loss: 0.02}, Planning: 3}}, {Search: &Search{Planning: 1}}}
+	if got, want := SumUp(records), (Searched{Cases: 2, ModelMean: 0.05, ModelWorst: 0.1, PlanMean: 0.01, PlanWorst: 0.02, PlanningMean: 2, PlanningWorst: 3}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := SumUp(nil); got != (Searched{}) {
+		t.Errorf("of nothing: %+v", got)
 	}
 }
 

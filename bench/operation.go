@@ -22,10 +22,11 @@ type operation[T sddmm.Float] struct {
 	close  func() error
 	// tile returns the tile in use, and whether it will stay. nil where there are no tiles.
 	tile func(ctx context.Context) (t model.Tile, settled bool, err error)
+	set  func(t model.Tile) error // makes the calls to come use a tile
 }
 
-// ours puts the operands of a problem on a device and plans the operation there.
-func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *operation[T], err error) {
+// ours puts the operands of a problem on a device, where its pattern already is, and plans the operation.
+func ours[T sddmm.Float](dev device.Device, p *problem[T], pat *pattern.Resident, tiling Tiling) (op *operation[T], err error) {
 	var opened []interface{ Close() error }
 	closeAll := func() error {
 		var errs []error
@@ -36,15 +37,10 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, closeAll())
+			err = errors.Join(fmt.Errorf("%s of %s with K = %d: %w", p.c.Op, p.m.Name, p.c.K, err), closeAll())
 		}
 	}()
 	s := p.m.S
-	pat, err := pattern.Upload(dev, &s.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	opened = append(opened, pat)
 	values, err := device.Place(dev, s.Val)
 	if err != nil {
 		return nil, err
@@ -78,6 +74,7 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 				return nil, err
 			}
 		}
+		op.set = plan.SetTile
 		op.tile = func(context.Context) (model.Tile, bool, error) {
 			t, settled := plan.Tile(p.c.K)
 			return t, settled, nil
@@ -99,6 +96,7 @@ func ours[T sddmm.Float](dev device.Device, p *problem[T], tiling Tiling) (op *o
 			return nil, err
 		}
 	}
+	op.set = plan.SetTile
 	op.tile = func(context.Context) (model.Tile, bool, error) {
 		t, settled := plan.Tile(form, p.c.K)
 		return t, settled, nil

@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"sddmmkit/device"
@@ -30,61 +28,16 @@ func typeName[T sddmm.Float]() string { return fmt.Sprintf("%T", T(0)) }
 // where the matrix is large, and reports a *WrongError and no time when it is off by more than
 // the derived bound, or when the last call gave another result than the first.
 func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c Case, opt Options) (*Record, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	var err error
-	if opt.Sampling, err = opt.Sampling.withDefaults(); err != nil {
-		return nil, err
-	}
-	if err := fits(dev.Props(), m, c); err != nil {
-		return nil, err
-	}
-	runtime.GC() // the operands of the case before are garbage now
-	p, err := newProblem(dev, m, c, opt.Seed)
+	s, err := NewSession(dev, m, opt)
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s with K = %d: %w", c.Op, m.Name, c.K, err)
+		return nil, err
 	}
-	var rec *Record
-	if c.Tiling.By == TileBySearch {
-		rec, err = search(ctx, dev, p, opt)
-	} else {
-		rec, err = runOne(ctx, dev, p, c.Tiling, opt)
-	}
-	if err = errors.Join(err, p.close()); err != nil {
+	rec, err := s.Run(ctx, c)
+	if err = errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
 	return rec, nil
 }
-
-// runOne measures a problem with one tile.
-func runOne[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T], tiling Tiling, opt Options) (*Record, error) {
-	op, err := ours(dev, p, tiling)
-	if err != nil {
-		return nil, fmt.Errorf("%s of %s with K = %d: %w", p.c.Op, p.m.Name, p.c.K, err)
-	}
-	rec := newRecord(p, opt.Seed)
-	rec.Implementation, rec.Device = Own, dev.Name()
-	props := dev.Props()
-	rec.Props = &props
-	if h, ok := dev.(device.Host); ok {
-		rec.Threads = h.Threads()
-	}
-	tile, err := measure(ctx, newTimer(dev), opt.Sampling, p, op, rec)
-	if err = errors.Join(err, op.close()); err != nil {
-		return nil, err
-	}
-	rec.TileBy = cmp.Or(tiling.By, TileByModel)
-	_, t := count(p.m, p.c, int64(unsafe.Sizeof(T(0))))
-	rec.bound(opt.Roofline, t)
-	if opt.Machine != nil && p.m.S.NNZ() > 0 {
-		seconds := opt.Machine.Predict(modelOps[p.c.Op], p.m.profile(p.c.Op), p.c.K, int(unsafe.Sizeof(T(0))), tile).Seconds
-		rec.PredictedSeconds = &seconds
-	}
-	return rec, nil
-}
-
-var modelOps = map[Op]model.Op{SDDMM: model.SDDMM, SpMM: model.SpMM, SpMMT: model.SpMMT}
 
 // newRecord returns a record that says what is computed.
 func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
@@ -100,17 +53,7 @@ const maxSettling = 100
 // measure checks an operation, times it once it has settled on a tile, which it returns, and checks that
 // it still gives the same.
 func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *Record) (tile model.Tile, err error) {
-	if err := op.poison(); err != nil {
-		return tile, err
-	}
-	if err := op.call(ctx); err != nil {
-		return tile, err
-	}
-	got, err := op.result()
-	if err != nil {
-		return tile, err
-	}
-	if rec.Accuracy, err = p.check(got); err != nil {
+	if rec.Accuracy, err = first(ctx, p, op); err != nil {
 		return tile, err
 	}
 	calls := 1
@@ -129,19 +72,43 @@ func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *pro
 	if err != nil {
 		return tile, err
 	}
-	if got, err = op.result(); err != nil {
+	if err := again(p, op, rec.Accuracy); err != nil {
 		return tile, err
-	}
-	after, err := p.check(got)
-	if err != nil {
-		return tile, err
-	}
-	if after != rec.Accuracy {
-		return tile, fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, rec.Sum)
 	}
 	rec.Tile = tileText(tile)
 	rec.fill(t, calls, clock.name())
 	return tile, nil
+}
+
+// first runs an operation for the first time and checks its result.
+func first[T sddmm.Float](ctx context.Context, p *problem[T], op *operation[T]) (Accuracy, error) {
+	if err := op.poison(); err != nil {
+		return Accuracy{}, err
+	}
+	if err := op.call(ctx); err != nil {
+		return Accuracy{}, err
+	}
+	got, err := op.result()
+	if err != nil {
+		return Accuracy{}, err
+	}
+	return p.check(got)
+}
+
+// again checks that the last result is the same as the first.
+func again[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error {
+	got, err := op.result()
+	if err != nil {
+		return err
+	}
+	after, err := p.check(got)
+	if err != nil {
+		return err
+	}
+	if after != before {
+		return fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, before.Sum)
+	}
+	return nil
 }
 
 // bound adds what the roofline says.

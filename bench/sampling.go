@@ -17,8 +17,7 @@ type Sampling struct {
 	Seconds float64 // and at least so many seconds of them; 0.5
 	Limit   float64 // seconds after which no warm-up or sample begins, but for one and three; 20 × Seconds
 
-	sample   float64 // seconds that a sample takes at least, where calls are short; sampleSeconds
-	hopeless float64 // when the fastest warm-up took longer, one sample is enough; 0 for never
+	sample float64 // seconds that a sample takes at least, where calls are short; sampleSeconds
 }
 
 func (s Sampling) withDefaults() (Sampling, error) {
@@ -125,12 +124,8 @@ func (s Sampling) take(ctx context.Context, t timer, call func() error) (timed, 
 	if once < s.sample {
 		out.calls = int(math.Ceil(s.sample / max(once, 1e-9)))
 	}
-	most := maxSamples
-	if s.hopeless > 0 && once > s.hopeless {
-		most = 1
-	}
 	total := 0.0
-	for n := 0; n < most && (n < s.Samples || total < s.Seconds) && (n < 3 || total < s.Limit); n++ {
+	for n := 0; n < maxSamples && (n < s.Samples || total < s.Seconds) && (n < 3 || total < s.Limit); n++ {
 		took, err := t.time(func() error {
 			for range out.calls {
 				if err := call(); err != nil {

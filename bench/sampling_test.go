@@ -56,8 +56,6 @@ func TestTake(t *testing.T) {
 		{"the limit", clock{step: 1}, Sampling{Warmups: 2, Samples: 50, Seconds: 1, Limit: 6}, []float64{1, 1, 1, 1, 1, 1}, 1, 2},
 		{"three at least", clock{step: 9}, Sampling{Warmups: 2, Samples: 50, Seconds: 1, Limit: 6}, []float64{9, 9, 9}, 1, 1},
 		{"several calls a sample", clock{step: 1.0 / 2048}, Sampling{Warmups: 2, Samples: 3, Seconds: 1e-3, Limit: 1}, []float64{1.0 / 2048, 1.0 / 2048, 1.0 / 2048}, 5, 2},
-		{"hopeless", clock{step: 3}, Sampling{Warmups: 1, Samples: 10, Seconds: 1, Limit: 100, hopeless: 2}, []float64{3}, 1, 1},
-		{"not hopeless", clock{steps: []float64{1}, step: 3}, Sampling{Warmups: 1, Samples: 3, Seconds: 1, Limit: 100, hopeless: 2}, []float64{3, 3, 3}, 1, 1},
 		{"each its own time", clock{steps: []float64{7, 7, 3, 1, 2}}, Sampling{Warmups: 2, Samples: 3, Seconds: 1, Limit: 100}, []float64{3, 1, 2}, 1, 2},
 		{"a slow first call", clock{steps: []float64{4, 1.0 / 1024}, step: 1.0 / 1024}, Sampling{Warmups: 2, Samples: 3, Seconds: 1e-3, Limit: 100}, []float64{1.0 / 1024, 1.0 / 1024, 1.0 / 1024}, 3, 2},
 	} {

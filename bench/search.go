@@ -1,77 +1,143 @@
 package bench
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"slices"
+	"unsafe"
 
-	"sddmmkit/device"
 	"sddmmkit/model"
-	"sddmmkit/sddmm"
 )
 
-// Search is what an exhaustive search for a tile found.
+// Search is what an exhaustive search for a tile found, and what the model and a plan make of the case.
 type Search struct {
-	Tried        int     `json:"tried"` // tiles
-	ModelTile    string  `json:"model_tile"`
-	ModelSeconds float64 `json:"model_seconds"` // the median with the plan's own choice
-	Loss         float64 `json:"loss"`          // ModelSeconds over the best median, less 1
-	Tiles        []Trial `json:"tiles"`
+	Tiles []Trial `json:"tiles"` // all that were tried, the fastest first
+	Model Held    `json:"model"` // the tile that the model takes, without trying any
+	Plan  Held    `json:"plan"`  // the tile that a plan ends with after its first calls
+
+	// Planning is what the first calls of a new plan take beyond as many settled ones, with all that is
+	// made on the way (the profile of the pattern, panels, calls with slower tiles), in settled calls.
+	Planning float64 `json:"planning_calls"`
 }
 
-// Trial is one tile of the search.
+// Held is a tile held against the fastest.
+type Held struct {
+	Trial
+	Loss float64 `json:"loss"` // its seconds over those of the fastest, less 1
+}
+
+// Trial is one tile of a search.
 type Trial struct {
-	Tile    string  `json:"tile"`
-	Seconds float64 `json:"seconds"` // the median of a short measurement
+	Tile      string  `json:"tile"`
+	Seconds   float64 `json:"seconds"`           // the least of its rounds
+	Rounds    int     `json:"rounds"`            // 1 where it was hopeless
+	Predicted float64 `json:"predicted_seconds"` // by the model
 }
 
-// shorter is by how much the measurement of each tile in a search is shorter than others.
-const shorter = 4
+// search tries tiles for a problem, and asks the model and new plans for theirs.
+func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, err error) {
+	pat, err := s.pattern(p.c.Op)
+	if err != nil {
+		return nil, err
+	}
+	machine := s.opt.Machine
+	if machine == nil {
+		if machine, err = Machine(ctx, s.dev); err != nil {
+			return nil, err
+		}
+	}
+	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0))))
+	if err != nil {
+		return nil, err
+	}
+	op, err := ours(s.dev, p, s.pat, Tiling{By: TileGiven})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, op.close()) }()
+	rec = s.newRecord(p)
+	if rec.Accuracy, err = first(ctx, p, op); err != nil {
+		return nil, err
+	}
 
-// hopeless is how many times as long as the best a tile may take before the search turns to the next.
-const hopeless = 1.5
-
-// search tries every tile of the grid with short measurements, and measures the fastest again beside the
-// plan's own choice, in turns and with full measurements: the fastest of many noisy ones looks faster
-// than it is. When the plan's own choice is as fast or faster then, it is the best.
-func search[T sddmm.Float](ctx context.Context, dev device.Device, p *problem[T], opt Options) (*Record, error) {
-	brief := opt
-	brief.Warmups, brief.Samples, brief.Seconds = 1, max(opt.Samples/shorter, 3), opt.Seconds/shorter
+	firstCalls, plan, err := s.planning(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	clock := newTimer(s.dev)
+	calls := 0
+	t := &tournament{turn: func(tile model.Tile) (float64, error) {
+		if err := op.set(tile); err != nil {
+			return 0, err
+		}
+		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return op.call(ctx) })
+	}}
+	if err := t.run(p.c.Op, gathered(p.m, p.c), p.c.K, choice.Tile, plan); err != nil {
+		return nil, err
+	}
+	best := t.best()
+	slices.SortStableFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
 	found := &Search{}
-	var best model.Tile
-	least := 0.0
-	for _, tile := range append([]model.Tile{{}}, grid(p.c.Op, gathered(p.m, p.c), p.c.K)...) {
-		rec, err := runOne(ctx, dev, p, Tiling{By: TileGiven, Tile: tile}, brief)
-		if err != nil {
-			return nil, fmt.Errorf("tile %s: %w", tileText(tile), err)
+	for _, c := range t.all {
+		trial := Trial{tileText(c.tile), c.least(), len(c.samples), s.predict(machine, p, c.tile)}
+		found.Tiles = append(found.Tiles, trial)
+		held := Held{trial, c.least()/best.least() - 1}
+		if c.tile == choice.Tile {
+			found.Model = held
 		}
-		found.Tried++
-		found.Tiles = append(found.Tiles, Trial{tileText(tile), rec.Median})
-		if least == 0 || rec.Median < least {
-			best, least = tile, rec.Median
-			brief.hopeless = hopeless * least
+		if c.tile == plan {
+			found.Plan = held
+			found.Planning = max(firstCalls/Summarize(c.samples).Median-plannedCalls, 0)
 		}
 	}
-	var own, given *Record
-	for range 2 {
-		for _, side := range []struct {
-			rec    **Record
-			tiling Tiling
-		}{{&own, Tiling{By: TileByModel}}, {&given, Tiling{By: TileGiven, Tile: best}}} {
-			rec, err := runOne(ctx, dev, p, side.tiling, opt)
-			if err != nil {
-				return nil, err
-			}
-			if *side.rec != nil {
-				rec.add(*side.rec)
-			}
-			*side.rec = rec
-		}
+	if err := op.set(best.tile); err != nil {
+		return nil, err
 	}
-	rec := given
-	if own.Median <= given.Median {
-		rec = own
+	if err := op.call(ctx); err != nil {
+		return nil, err
 	}
-	found.ModelTile, found.ModelSeconds, found.Loss = own.Tile, own.Median, own.Median/rec.Median-1
-	rec.Search, rec.TileBy = found, TileBySearch
+	if err := again(p, op, rec.Accuracy); err != nil {
+		return nil, err
+	}
+	rec.Tile, rec.TileBy, rec.Search = tileText(best.tile), TileBySearch, found
+	rec.fill(timed{samples: best.samples, calls: 1}, calls, clock.name())
+	s.bound(rec, p, best.tile)
 	return rec, nil
+}
+
+// Searched sums up the searches among records.
+type Searched struct {
+	Cases         int     `json:"cases"`
+	ModelMean     float64 `json:"model_loss_mean"`
+	ModelWorst    float64 `json:"model_loss_worst"`
+	PlanMean      float64 `json:"plan_loss_mean"`
+	PlanWorst     float64 `json:"plan_loss_worst"`
+	PlanningMean  float64 `json:"planning_calls_mean"`
+	PlanningWorst float64 `json:"planning_calls_worst"`
+}
+
+// SumUp returns the means and the worst of all searches.
+func SumUp(records []Record) Searched {
+	var sum Searched
+	for _, r := range records {
+		if r.Search == nil {
+			continue
+		}
+		sum.Cases++
+		for _, v := range []struct {
+			x           float64
+			mean, worst *float64
+		}{
+			{r.Search.Model.Loss, &sum.ModelMean, &sum.ModelWorst},
+			{r.Search.Plan.Loss, &sum.PlanMean, &sum.PlanWorst},
+			{r.Search.Planning, &sum.PlanningMean, &sum.PlanningWorst},
+		} {
+			*v.mean += v.x
+			*v.worst = max(*v.worst, v.x)
+		}
+	}
+	n := float64(max(sum.Cases, 1))
+	sum.ModelMean, sum.PlanMean, sum.PlanningMean = sum.ModelMean/n, sum.PlanMean/n, sum.PlanningMean/n
+	return sum
 }

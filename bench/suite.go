@@ -51,7 +51,7 @@ var suites = []Suite{
 	},
 	{
 		Name:  "model",
-		About: "the model's tile against the best of a grid; slow",
+		About: "the model's tile, and the one that plans end with, against the best of a grid, and what planning takes",
 		Matrices: []string{
 			uniformLarge, rmat17, uniformSmall,
 			"uniform:4096x524288:4M", "uniform:524288x4096:4M", "uniform:20kx100k:20M",

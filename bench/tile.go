@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,27 +64,46 @@ func tileText(t model.Tile) string {
 	return fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
 }
 
-// grid are the tiles that an exhaustive search tries beside none, for a matrix with the given number
-// of rows of B: panels from 256 columns on, a factor of about √2 apart, and slices of K of 128, 256, ….
-func grid(op Op, gathered, k int) []model.Tile {
+// coarse are the widths of panels that a search tries, for a matrix with the given number of rows of B: a
+// factor of two apart, from the widest down to 256.
+func coarse(gathered int) []model.Tile {
 	var tiles []model.Tile
-	for n := 16; ; n++ {
-		width := 1 << (n / 2)
-		if n%2 == 1 {
-			width += width / 2 // 1, 1½, 2, 3, 4, …
-		}
-		if width >= gathered {
-			return tiles
-		}
+	for width := minWidth; width < gathered; width *= 2 {
 		tiles = append(tiles, model.Tile{Tj: width})
-		for depth := minDepth; op == SDDMM && depth < k; depth *= 2 {
+	}
+	slices.Reverse(tiles)
+	return tiles
+}
+
+// finer are the tiles next to the best of the coarse ones: widths between it and its neighbours, and for
+// SDDMM panels of its width and twice as wide in slices of K of 128, 256, ….
+func finer(op Op, best model.Tile, gathered, k int) []model.Tile {
+	if best.Tj == 0 {
+		// Better than the widest panels: there may be better ones that are wider still.
+		if widest := coarse(gathered); len(widest) > 0 && widest[0].Tj/2*3 < gathered {
+			return []model.Tile{{Tj: widest[0].Tj / 2 * 3}}
+		}
+		return nil
+	}
+	var tiles []model.Tile
+	for _, width := range []int{best.Tj / 4 * 3, best.Tj / 2 * 3} {
+		if width >= minWidth && width < gathered {
+			tiles = append(tiles, model.Tile{Tj: width})
+		}
+	}
+	for _, width := range []int{best.Tj, 2 * best.Tj} {
+		for depth := minDepth; op == SDDMM && width < gathered && depth < k; depth *= 2 {
 			tiles = append(tiles, model.Tile{Tj: width, Tk: depth})
 		}
 	}
+	return tiles
 }
 
-// minDepth is the smallest slice of K.
-const minDepth = 128
+// The narrowest panel that a search tries, and the smallest slice of K.
+const (
+	minWidth = 256
+	minDepth = 128
+)
 
 // gathered is the number of rows of B of a case.
 func gathered[T sddmm.Float](m *Matrix[T], c Case) int {

@@ -231,6 +231,12 @@ func parseEpilogue(text string) (sddmm.Epilogue, error) {
 	return 0, usagef("--epilogue %q; want dot, scale, residual or quotient", text)
 }
 
+// searchedEvent is the JSON event after searches for tiles.
+type searchedEvent struct {
+	Event string `json:"event"` // "searched"
+	bench.Searched
+}
+
 // benchRun is a run of "sddmm bench".
 type benchRun struct {
 	*benchPlan
@@ -262,6 +268,13 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 		return err
 	}
 	r.table.end()
+	if s := bench.SumUp(r.records); s.Cases > 0 {
+		if a.json {
+			a.emit(searchedEvent{"searched", s})
+		} else {
+			r.table.searched(s)
+		}
+	}
 	if p.suite.Name == "sweep" {
 		printCliffs(a, bench.Cliffs(r.records))
 	}
@@ -335,15 +348,19 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 	if err := prepare[T](ctx, r, dev, &opt); err != nil {
 		return err
 	}
+	s, err := bench.NewSession(dev, m, opt)
+	if err != nil {
+		return err
+	}
 	for _, c := range r.cases {
 		r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
-		rec, err := bench.Run(ctx, dev, m, c, opt)
+		rec, err := s.Run(ctx, c)
 		if err != nil {
-			return err
+			return errors.Join(err, s.Close())
 		}
 		r.add(rec)
 	}
-	return nil
+	return s.Close()
 }
 
 // ceiling is what is measured of a device before anything else.

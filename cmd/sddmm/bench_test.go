@@ -95,14 +95,18 @@ func TestBenchTableGolden(t *testing.T) {
 	table.row(&bench.Record{Op: bench.SDDMM, Epilogue: "residual", Implementation: bench.Own, Matrix: "a-rather-long-name-of-a-matrix.mtx.gz", K: 128, Type: "float32", Threads: 2,
 		Tile: "0x4096x128", GFLOPS: 123.4, GBPerSecond: 9.876, RooflineShare: &share, RooflineLimit: "memory", PredictedSeconds: &predicted,
 		Summary: bench.Summary{Median: 2e-3, Low: 1.9e-3, High: 2.1e-3}, Accuracy: bench.Accuracy{Error: 1.25e-7},
-		Search: &bench.Search{Tried: 17, ModelTile: "none", ModelSeconds: 2.1e-3, Loss: 0.05}})
+		Search: &bench.Search{Tiles: []bench.Trial{{Tile: "0x4096x128", Predicted: 1.9e-3}, {}}, Model: bench.Held{Trial: bench.Trial{Tile: "none", Seconds: 2.1e-3, Predicted: 1.8e-3}, Loss: 0.05},
+			Plan: bench.Held{Trial: bench.Trial{Tile: "0x4096x0", Seconds: 2e-3, Predicted: 2.2e-3}}, Planning: 3.21}})
 	table.row(&bench.Record{Op: bench.SpMM, Implementation: bench.Gonum, Matrix: "m", K: 1, Type: "float64", Threads: 1, Tile: "none", GFLOPS: 0.5,
 		GBPerSecond: 12.34, Summary: bench.Summary{Median: 12.5, Low: 12.5, High: 12.5}})
 	const want = `
 ceilings of float32 on 2 threads: 312 GFLOP/s; memory 36.6 GB/s
 operation   matrix                          K  type     thr  tile               time      ±   GFLOP/s     GB/s   share  of      predicted     error  by
 sddmm resi  a-rather-long…atrix.mtx.gz    128  float32    2  0x4096x128      2.00 ms   5.0%       123     9.88     76%  memory    2.10 ms   1.2e-07  sddmmkit
-           17 tiles tried; the model's, none, takes 2.10 ms: 5.0% more than the best
+           2 tiles tried, the best predicted at 1.90 ms
+           the model's  none            2.10 ms: 5.0% more than the best, predicted at 1.80 ms
+           the plan's   0x4096x0        2.00 ms: 0.0% more than the best, predicted at 2.20 ms
+           planning     3.2 calls
 spmm        m                               1  float64    1  none             12.5 s   0.0%      0.50     12.3       –                  –   0.0e+00  gonum
 `
 	if got := "\n" + b.String(); got != want {

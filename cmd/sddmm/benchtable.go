@@ -50,7 +50,14 @@ func (t *benchTable) row(r *bench.Record) {
 	}
 	t.line(func(c int) string { return benchColumns[c].cell(r) })
 	if s := r.Search; s != nil {
-		t.a.printf("%11s%d tiles tried; the model's, %s, takes %s: %.1f%% more than the best\n", "", s.Tried, s.ModelTile, duration(s.ModelSeconds), 100*s.Loss)
+		t.a.printf("%11s%d tiles tried, the best predicted at %s\n", "", len(s.Tiles), duration(s.Tiles[0].Predicted))
+		for _, held := range []struct {
+			name string
+			bench.Held
+		}{{"the model's", s.Model}, {"the plan's", s.Plan}} {
+			t.a.printf("%11s%-11s  %-12s  %9s: %.1f%% more than the best, predicted at %s\n", "", held.name, held.Tile, duration(held.Seconds), 100*held.Loss, duration(held.Predicted))
+		}
+		t.a.printf("%11splanning     %.1f calls\n", "", s.Planning)
 	}
 }
 
@@ -89,6 +96,12 @@ func gatherRate(r bench.Roofline, level int) float64 {
 // streamRate is the rate in GB/s at which all threads read arrays from a level.
 func streamRate(r bench.Roofline, level int) float64 {
 	return float64(r.Threads) / r.Memory.StreamSeconds(level, 1e9, r.Threads)
+}
+
+// searched sums up the searches.
+func (t *benchTable) searched(s bench.Searched) {
+	t.a.printf("\n%d searches: the model's tiles take %.1f%% more than the best on average and %.1f%% at worst, the plans' %.1f%% and %.1f%%;\n"+
+		"planning takes %.1f calls on average and %.1f at worst\n", s.Cases, 100*s.ModelMean, 100*s.ModelWorst, 100*s.PlanMean, 100*s.PlanWorst, s.PlanningMean, s.PlanningWorst)
 }
 
 // end explains the columns.

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"sddmmkit/device"
+	"sddmmkit/model"
+	"sddmmkit/pattern"
+	"sddmmkit/sddmm"
+)
+
+// Session measures cases on one matrix and device. It keeps what searches share, the pattern on the device
+// with its panels, until Close.
+type Session[T sddmm.Float] struct {
+	dev device.Device
+	m   *Matrix[T]
+	opt Options
+	pat *pattern.Resident
+}
+
+// NewSession returns a session for m on dev.
+func NewSession[T sddmm.Float](dev device.Device, m *Matrix[T], opt Options) (*Session[T], error) {
+	var err error
+	if opt.Sampling, err = opt.Sampling.withDefaults(); err != nil {
+		return nil, err
+	}
+	return &Session[T]{dev: dev, m: m, opt: opt}, nil
+}
+
+// pattern returns the side of the shared pattern that an operation goes over.
+func (s *Session[T]) pattern(op Op) (*pattern.Resident, error) {
+	if s.pat == nil {
+		var err error
+		if s.pat, err = pattern.Upload(s.dev, &s.m.S.Pattern); err != nil {
+			return nil, err
+		}
+	}
+	if op != SpMMT {
+		return s.pat, nil
+	}
+	t, err := s.pat.Transpose()
+	if err != nil {
+		return nil, err
+	}
+	return &t.Resident, nil
+}
+
+// Run measures a case: see the function Run.
+func (s *Session[T]) Run(ctx context.Context, c Case) (rec *Record, err error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if err := fits(s.dev.Props(), s.m, c); err != nil {
+		return nil, err
+	}
+	runtime.GC() // the operands of the case before are garbage now
+	p, err := newProblem(s.dev, s.m, c, s.opt.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s with K = %d: %w", c.Op, s.m.Name, c.K, err)
+	}
+	if c.Tiling.By == TileBySearch {
+		rec, err = s.search(ctx, p)
+	} else {
+		rec, err = s.one(ctx, p)
+	}
+	if err = errors.Join(err, p.close()); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// one measures a problem with the tile that its case says.
+func (s *Session[T]) one(ctx context.Context, p *problem[T]) (rec *Record, err error) {
+	pat, err := pattern.Upload(s.dev, &s.m.S.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, pat.Close()) }()
+	op, err := ours(s.dev, p, pat, p.c.Tiling)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, op.close()) }()
+	rec = s.newRecord(p)
+	tile, err := measure(ctx, newTimer(s.dev), s.opt.Sampling, p, op, rec)
+	if err != nil {
+		return nil, err
+	}
+	rec.TileBy = cmp.Or(p.c.Tiling.By, TileByModel)
+	s.bound(rec, p, tile)
+	return rec, nil
+}
+
+// newRecord returns a record that says what is computed, by whom and on what.
+func (s *Session[T]) newRecord(p *problem[T]) *Record {
+	rec := newRecord(p, s.opt.Seed)
+	rec.Implementation, rec.Device = Own, s.dev.Name()
+	props := s.dev.Props()
+	rec.Props = &props
+	if h, ok := s.dev.(device.Host); ok {
+		rec.Threads = h.Threads()
+	}
+	return rec
+}
+
+// bound adds what the roofline and the model say.
+func (s *Session[T]) bound(rec *Record, p *problem[T], tile model.Tile) {
+	_, t := count(p.m, p.c, int64(unsafe.Sizeof(T(0))))
+	rec.bound(s.opt.Roofline, t)
+	if s.opt.Machine != nil && p.m.S.NNZ() > 0 {
+		seconds := s.predict(s.opt.Machine, p, tile)
+		rec.PredictedSeconds = &seconds
+	}
+}
+
+// predict returns what the model says of a tile; no time for nothing to do.
+func (s *Session[T]) predict(machine *model.Machine, p *problem[T], tile model.Tile) float64 {
+	if p.m.S.NNZ() == 0 {
+		return 0
+	}
+	return machine.Predict(modelOps[p.c.Op], p.m.profile(p.c.Op), p.c.K, int(unsafe.Sizeof(T(0))), tile).Seconds
+}
+
+var modelOps = map[Op]model.Op{SDDMM: model.SDDMM, SpMM: model.SpMM, SpMMT: model.SpMMT}
+
+// Close frees what searches shared.
+func (s *Session[T]) Close() error {
+	err := s.pat.Close()
+	s.pat = nil
+	return err
+}

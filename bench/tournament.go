@@ -1,0 +1,147 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"sddmmkit/model"
+)
+
+// Tiles of a search take turns, in rounds that lie apart. Other programs make a tile look slower and never
+// faster: the least time of each counts, and those that are far behind drop out.
+const (
+	turnSeconds = 8e-3 // that a tile runs in a turn at least, where calls are short
+	retakes     = 4    // of a turn in which other programs had the processors
+	quiet       = 0.93 // share of the processors from which on a turn is as good as any
+	hopeless    = 2    // as many widths in a row that drop out, and no narrower ones are tried
+)
+
+// dropOut says by how much a tile may be behind the fastest after each round.
+var dropOut = []float64{2, 1.5, 1.25, 1.15, 1.15, 1.15}
+
+// contender is a tile in a search.
+type contender struct {
+	tile    model.Tile
+	samples []float64 // seconds per call, one each round
+	keep    bool      // stays to the end, however slow
+}
+
+func (c *contender) least() float64 {
+	if len(c.samples) == 0 {
+		return math.Inf(1)
+	}
+	return slices.Min(c.samples)
+}
+
+// tournament is a search in progress.
+type tournament struct {
+	all  []*contender
+	turn func(model.Tile) (float64, error) // seconds per call
+}
+
+func (t *tournament) best() *contender {
+	return slices.MinFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
+}
+
+// enter adds a tile and runs its first turn; a tile that is there already stays to the end if keep is set.
+func (t *tournament) enter(tile model.Tile, keep bool) (*contender, error) {
+	at := slices.IndexFunc(t.all, func(c *contender) bool { return c.tile == tile })
+	if at >= 0 {
+		t.all[at].keep = t.all[at].keep || keep
+		return t.all[at], nil
+	}
+	c := &contender{tile: tile, keep: keep}
+	s, err := t.turn(tile)
+	if err != nil {
+		return nil, fmt.Errorf("tile %s: %w", tileText(tile), err)
+	}
+	c.samples = append(c.samples, s)
+	t.all = append(t.all, c)
+	return c, nil
+}
+
+// round gives another turn to all that are at most behind times as slow as the fastest.
+func (t *tournament) round(behind float64) error {
+	limit := behind * t.best().least()
+	for _, c := range t.all {
+		if c.least() > limit && !c.keep {
+			continue
+		}
+		s, err := t.turn(c.tile)
+		if err != nil {
+			return fmt.Errorf("tile %s: %w", tileText(c.tile), err)
+		}
+		c.samples = append(c.samples, s)
+	}
+	return nil
+}
+
+// run tries no tile, the tiles to keep and panels from the widest down; after a round the widths between
+// those near the best, and slices of K; and then has rounds.
+func (t *tournament) run(op Op, gathered, k int, keep ...model.Tile) error {
+	for _, tile := range append([]model.Tile{{}}, keep...) {
+		if _, err := t.enter(tile, true); err != nil {
+			return err
+		}
+	}
+	worse := 0
+	for _, tile := range coarse(gathered) {
+		c, err := t.enter(tile, false)
+		if err != nil {
+			return err
+		}
+		if c.least() <= dropOut[0]*t.best().least() {
+			worse = 0
+		} else if worse++; worse == hopeless {
+			break
+		}
+	}
+	for n, behind := range dropOut {
+		if err := t.round(behind); err != nil {
+			return err
+		}
+		if n > 0 {
+			continue
+		}
+		for _, tile := range finer(op, t.best().tile, gathered, k) {
+			if _, err := t.enter(tile, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turn returns the seconds per call of enough calls, after one that finds the caches as others left them.
+// Where others had the processors meanwhile it is taken again.
+func turn(ctx context.Context, clock timer, threads int, call func() error) (float64, error) {
+	least := math.Inf(1)
+	if err := call(); err != nil {
+		return 0, err
+	}
+	for range retakes {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		total, n := 0.0, 0
+		before := processSeconds()
+		for ; total < turnSeconds; n++ {
+			took, err := clock.time(call)
+			if err != nil {
+				return 0, err
+			}
+			if !(took > 0) {
+				return 0, fmt.Errorf("bench: a call took %v seconds by the %s clock; its resolution is too coarse", took, clock.name())
+			}
+			total += took
+		}
+		least = min(least, total/float64(n))
+		if threads < 1 || before == 0 || processSeconds()-before >= quiet*total*float64(threads) {
+			break
+		}
+	}
+	return least, nil
+}
