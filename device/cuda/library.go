@@ -1,0 +1,323 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"sddmmkit/device"
+	"sddmmkit/internal/dl"
+)
+
+// libraryNames are what the driver's library is called; the first is the one that programs should link to.
+var libraryNames = []string{"libcuda.so.1", "libcuda.so"}
+
+// symbols are the functions of libcuda that library calls, with the versions whose prototypes stand at their calls.
+var symbols = []string{
+	"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString",
+	"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2", "cuDeviceGetUuid_v2", "cuDeviceCanAccessPeer",
+	"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxSetCurrent",
+	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocHost_v2", "cuMemFreeHost",
+	"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2", "cuMemsetD8Async",
+	"cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute",
+	"cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernel",
+	"cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
+	"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime", "cuEventDestroy_v2",
+}
+
+// library is libcuda, opened at run time.
+type library map[string]uintptr // addresses of symbols
+
+// openLibrary opens libcuda and finds all symbols in it. Errors wrap device.ErrUnavailable.
+func openLibrary(open dl.Opener) (driver, error) {
+	lib, err := open(libraryNames...)
+	if err != nil {
+		return nil, &device.Error{Device: "cuda", Call: "open " + libraryNames[0], Err: device.ErrUnavailable,
+			Detail: fmt.Sprintf("the NVIDIA driver is not installed, install it to use the GPU (%v)", err)}
+	}
+	l := library{}
+	for _, name := range symbols {
+		if l[name], err = lib.Sym(name); err != nil {
+			return nil, errors.Join(&device.Error{Device: "cuda", Call: name, Err: device.ErrUnavailable,
+				Detail: fmt.Sprintf("the NVIDIA driver is too old, install one for CUDA %s or newer (%v)", versionText(oldest), err)}, lib.Close())
+		}
+	}
+	return l, nil
+}
+
+// call calls a function of libcuda whose result is a CUresult. Arguments that point to memory of Go do so in an
+// expression uintptr(unsafe.Pointer(p)) that stands in the call itself, which keeps the memory in place meanwhile.
+//
+//go:uintptrescapes
+func call(l library, name string, args ...uintptr) error {
+	if r := result(int32(dl.Call(l[name], args...))); r != success {
+		return l.failure(name, r)
+	}
+	return nil
+}
+
+// failure returns the error for a result.
+func (l library) failure(name string, r result) error {
+	e := &device.Error{Call: name, Code: int(r), Name: "unknown error", Err: r.class()}
+	// CUresult cuGetErrorName(CUresult error, const char **pStr)
+	var text *byte
+	if dl.Call(l["cuGetErrorName"], uintptr(r), uintptr(unsafe.Pointer(&text))); text != nil {
+		e.Name = cString(text)
+	}
+	// CUresult cuGetErrorString(CUresult error, const char **pStr)
+	text = nil
+	if dl.Call(l["cuGetErrorString"], uintptr(r), uintptr(unsafe.Pointer(&text))); text != nil {
+		e.Detail = cString(text)
+	}
+	return e
+}
+
+// cString copies a string of C.
+func cString(p *byte) string {
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(p, n))
+}
+
+// CUresult cuInit(unsigned int Flags)
+func (l library) initialize() error { return call(l, "cuInit", 0) }
+
+// CUresult cuDriverGetVersion(int *driverVersion)
+func (l library) version() (int, error) {
+	var v int32
+	err := call(l, "cuDriverGetVersion", uintptr(unsafe.Pointer(&v)))
+	return int(v), err
+}
+
+// CUresult cuDeviceGetCount(int *count)
+func (l library) deviceCount() (int, error) {
+	var n int32
+	err := call(l, "cuDeviceGetCount", uintptr(unsafe.Pointer(&n)))
+	return int(n), err
+}
+
+// CUresult cuDeviceGet(CUdevice *device, int ordinal)
+func (l library) deviceGet(number int) (ordinal, error) {
+	var dev ordinal
+	err := call(l, "cuDeviceGet", uintptr(unsafe.Pointer(&dev)), uintptr(number))
+	return dev, err
+}
+
+// CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+func (l library) deviceName(dev ordinal) (string, error) {
+	var name [256]byte
+	err := call(l, "cuDeviceGetName", uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(dev))
+	text, _, _ := strings.Cut(string(name[:]), "\x00")
+	return text, err
+}
+
+// CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
+func (l library) deviceAttribute(a attribute, dev ordinal) (int, error) {
+	var v int32
+	err := call(l, "cuDeviceGetAttribute", uintptr(unsafe.Pointer(&v)), uintptr(a), uintptr(dev))
+	return int(v), err
+}
+
+// CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
+func (l library) deviceTotalMem(dev ordinal) (int64, error) {
+	var bytes uintptr
+	err := call(l, "cuDeviceTotalMem_v2", uintptr(unsafe.Pointer(&bytes)), uintptr(dev))
+	return int64(bytes), err
+}
+
+// CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
+func (l library) deviceUUID(dev ordinal) ([16]byte, error) {
+	var id [16]byte
+	err := call(l, "cuDeviceGetUuid_v2", uintptr(unsafe.Pointer(&id)), uintptr(dev))
+	return id, err
+}
+
+// CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
+func (l library) deviceCanAccessPeer(dev, peer ordinal) (bool, error) {
+	var can int32
+	err := call(l, "cuDeviceCanAccessPeer", uintptr(unsafe.Pointer(&can)), uintptr(dev), uintptr(peer))
+	return can != 0, err
+}
+
+// CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+func (l library) contextRetain(dev ordinal) (context, error) {
+	var ctx context
+	err := call(l, "cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&ctx)), uintptr(dev))
+	return ctx, err
+}
+
+// CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+func (l library) contextRelease(dev ordinal, _ context) error {
+	return call(l, "cuDevicePrimaryCtxRelease_v2", uintptr(dev))
+}
+
+// CUresult cuCtxSetCurrent(CUcontext ctx)
+func (l library) contextSetCurrent(ctx context) error {
+	return call(l, "cuCtxSetCurrent", uintptr(ctx))
+}
+
+// CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+func (l library) memInfo() (free, total int64, err error) {
+	var f, t uintptr
+	err = call(l, "cuMemGetInfo_v2", uintptr(unsafe.Pointer(&f)), uintptr(unsafe.Pointer(&t)))
+	return int64(f), int64(t), err
+}
+
+// CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+func (l library) memAlloc(bytes int64) (address, error) {
+	var at address
+	err := call(l, "cuMemAlloc_v2", uintptr(unsafe.Pointer(&at)), uintptr(bytes))
+	return at, err
+}
+
+// CUresult cuMemFree_v2(CUdeviceptr dptr)
+func (l library) memFree(at address) error { return call(l, "cuMemFree_v2", uintptr(at)) }
+
+// CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
+func (l library) hostAlloc(bytes int64) (unsafe.Pointer, error) {
+	var p unsafe.Pointer
+	err := call(l, "cuMemAllocHost_v2", uintptr(unsafe.Pointer(&p)), uintptr(bytes))
+	return p, err
+}
+
+// CUresult cuMemFreeHost(void *p)
+func (l library) hostFree(p unsafe.Pointer) error { return call(l, "cuMemFreeHost", uintptr(p)) }
+
+// CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
+func (l library) copyToDevice(dst address, src unsafe.Pointer, bytes int64, on stream) error {
+	return call(l, "cuMemcpyHtoDAsync_v2", uintptr(dst), uintptr(src), uintptr(bytes), uintptr(on))
+}
+
+// CUresult cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+func (l library) copyToHost(dst unsafe.Pointer, src address, bytes int64, on stream) error {
+	return call(l, "cuMemcpyDtoHAsync_v2", uintptr(dst), uintptr(src), uintptr(bytes), uintptr(on))
+}
+
+// CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+func (l library) copyOnDevice(dst, src address, bytes int64, on stream) error {
+	return call(l, "cuMemcpyDtoDAsync_v2", uintptr(dst), uintptr(src), uintptr(bytes), uintptr(on))
+}
+
+// CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream)
+func (l library) fill(dst address, value byte, bytes int64, on stream) error {
+	return call(l, "cuMemsetD8Async", uintptr(dst), uintptr(value), uintptr(bytes), uintptr(on))
+}
+
+// Options of cuModuleLoadDataEx. A size is passed in place of the pointer.
+const (
+	jitInfoLogBuffer       int32 = 3 // CU_JIT_INFO_LOG_BUFFER
+	jitInfoLogBufferBytes  int32 = 4 // CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES
+	jitErrorLogBuffer      int32 = 5 // CU_JIT_ERROR_LOG_BUFFER
+	jitErrorLogBufferBytes int32 = 6 // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+)
+
+// CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+func (l library) moduleLoad(image []byte) (module, string, error) {
+	text := append(image[:len(image):len(image)], 0) // a copy that ends as C wants it
+	info, errs := make([]byte, 8<<10), make([]byte, 8<<10)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(&info[0])
+	pin.Pin(&errs[0])
+	options := [...]int32{jitInfoLogBuffer, jitInfoLogBufferBytes, jitErrorLogBuffer, jitErrorLogBufferBytes}
+	values := [...]uintptr{uintptr(unsafe.Pointer(&info[0])), uintptr(len(info)), uintptr(unsafe.Pointer(&errs[0])), uintptr(len(errs))}
+	var m module
+	err := call(l, "cuModuleLoadDataEx", uintptr(unsafe.Pointer(&m)), uintptr(unsafe.Pointer(&text[0])),
+		uintptr(len(options)), uintptr(unsafe.Pointer(&options)), uintptr(unsafe.Pointer(&values)))
+	var log []string
+	for _, buffer := range [][]byte{errs, info} {
+		said, _, _ := strings.Cut(string(buffer), "\x00")
+		if said = strings.TrimSpace(said); said != "" {
+			log = append(log, said)
+		}
+	}
+	return m, strings.Join(log, "\n"), err
+}
+
+// CUresult cuModuleUnload(CUmodule hmod)
+func (l library) moduleUnload(m module) error { return call(l, "cuModuleUnload", uintptr(m)) }
+
+// CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+func (l library) moduleFunction(m module, name string) (function, error) {
+	text := append([]byte(name), 0)
+	var f function
+	err := call(l, "cuModuleGetFunction", uintptr(unsafe.Pointer(&f)), uintptr(m), uintptr(unsafe.Pointer(&text[0])))
+	return f, err
+}
+
+// CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
+func (l library) functionAttribute(a attribute, f function) (int, error) {
+	var v int32
+	err := call(l, "cuFuncGetAttribute", uintptr(unsafe.Pointer(&v)), uintptr(a), uintptr(f))
+	return int(v), err
+}
+
+// CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+func (l library) setFunctionAttribute(f function, a attribute, value int) error {
+	return call(l, "cuFuncSetAttribute", uintptr(f), uintptr(a), uintptr(value))
+}
+
+// CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+func (l library) occupancy(f function, block, shared int) (int, error) {
+	var n int32
+	err := call(l, "cuOccupancyMaxActiveBlocksPerMultiprocessor", uintptr(unsafe.Pointer(&n)), uintptr(f), uintptr(block), uintptr(shared))
+	return int(n), err
+}
+
+// CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+// unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+// void **kernelParams, void **extra)
+func (l library) launch(f function, grid, block, shared uint32, on stream, parameters []uint64) error {
+	// The array keeps what it points to alive; one element more, so that there is a first.
+	pointers := make([]unsafe.Pointer, len(parameters)+1)
+	for i := range parameters {
+		pointers[i] = unsafe.Pointer(&parameters[i])
+	}
+	return call(l, "cuLaunchKernel", uintptr(f), uintptr(grid), 1, 1, uintptr(block), 1, 1, uintptr(shared), uintptr(on),
+		uintptr(unsafe.Pointer(&pointers[0])), 0)
+}
+
+// streamNonBlocking is CU_STREAM_NON_BLOCKING: the stream does not wait for the context's default stream.
+const streamNonBlocking = 1
+
+// CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+func (l library) streamCreate() (stream, error) {
+	var s stream
+	err := call(l, "cuStreamCreate", uintptr(unsafe.Pointer(&s)), streamNonBlocking)
+	return s, err
+}
+
+// CUresult cuStreamSynchronize(CUstream hStream)
+func (l library) streamSynchronize(s stream) error { return call(l, "cuStreamSynchronize", uintptr(s)) }
+
+// CUresult cuStreamDestroy_v2(CUstream hStream)
+func (l library) streamDestroy(s stream) error { return call(l, "cuStreamDestroy_v2", uintptr(s)) }
+
+// CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+func (l library) eventCreate() (event, error) {
+	var e event
+	err := call(l, "cuEventCreate", uintptr(unsafe.Pointer(&e)), 0)
+	return e, err
+}
+
+// CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+func (l library) eventRecord(e event, on stream) error {
+	return call(l, "cuEventRecord", uintptr(e), uintptr(on))
+}
+
+// CUresult cuEventSynchronize(CUevent hEvent)
+func (l library) eventSynchronize(e event) error { return call(l, "cuEventSynchronize", uintptr(e)) }
+
+// CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+func (l library) eventElapsed(start, end event) (float32, error) {
+	var ms float32
+	err := call(l, "cuEventElapsedTime", uintptr(unsafe.Pointer(&ms)), uintptr(start), uintptr(end))
+	return ms, err
+}
+
+// CUresult cuEventDestroy_v2(CUevent hEvent)
+func (l library) eventDestroy(e event) error { return call(l, "cuEventDestroy_v2", uintptr(e)) }
