@@ -8,6 +8,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/device/cuda"
 	"sddmmkit/device/opencl"
 )
 
@@ -25,7 +26,23 @@ type driver struct {
 
 // drivers are all but the CPU's.
 var drivers = []driver{
+	{device.CUDA, counted(cuda.Count), func(n int) (device.Device, error) { return opened(cuda.Open(n)) }},
 	{device.OpenCL, opencl.Count, func(n int) (device.Device, error) { return opened(opencl.Open(n)) }},
+}
+
+// automatic are the devices that "auto" tries, one after the other. A GPU comes before "cpu" here, as {"cuda:0", "cpu"}, once
+// sddmm, spmm and dense have kernels for it: they have none yet.
+var automatic = []string{"cpu"}
+
+// counted takes a driver that cannot tell for one without devices.
+func counted(count func() (int, error)) func() int {
+	return func() int {
+		n, err := count()
+		if err != nil {
+			return 0
+		}
+		return n
+	}
 }
 
 // opened keeps a missing device from being an interface that is not nil.
@@ -38,15 +55,18 @@ func opened[D device.Device](d D, err error) (device.Device, error) {
 
 // Open opens a device:
 //
-//	"auto"      the best device there is
+//	"auto"      the best device there is that all operations run on: for now the CPU
 //	"cpu"       the host's processor
+//	"cuda:1"    number 1 of NVIDIA's GPUs, from 0; "cuda" is the first
 //	"opencl:1"  number 1 of the OpenCL devices, from 0; "opencl" is the first
 //
 // The caller closes it. An unknown name, or a device that this machine lacks, is an error that wraps
 // device.ErrUnavailable.
 func Open(name string, opt Options) (device.Device, error) {
 	switch name {
-	case "", "auto", "cpu":
+	case "", "auto":
+		return openFirst(automatic, opt)
+	case "cpu":
 		return cpu.New(opt.Threads), nil
 	}
 	kind, number, numbered := strings.Cut(name, ":")
@@ -67,7 +87,17 @@ func Open(name string, opt Options) (device.Device, error) {
 	return nil, fmt.Errorf("device %q: %w: this machine has: %s", name, device.ErrUnavailable, strings.Join(Names(), ", "))
 }
 
-// Names lists the devices that Open can open on this machine, the best first.
+// openFirst opens the first of names that opens.
+func openFirst(names []string, opt Options) (dev device.Device, err error) {
+	for _, name := range names {
+		if dev, err = Open(name, opt); err == nil {
+			return dev, nil
+		}
+	}
+	return nil, err
+}
+
+// Names lists the devices of this machine, the CPU first.
 func Names() []string {
 	names := []string{"cpu"}
 	for _, d := range drivers {

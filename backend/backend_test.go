@@ -31,7 +31,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenUnknown(t *testing.T) {
-	for _, name := range []string{"tpu", "cuda:99", "opencl:99", "opencl:", "opencl:-1", "opencl:0x0", "opencl:4294967296", "CPU", "cpu:1", " cpu"} {
+	for _, name := range []string{"tpu", "cuda:99", "opencl:99", "opencl:", "opencl:-1", "opencl:0x0", "opencl:4294967296", "cuda:", "cuda:-1", "cuda:+1", "CUDA", "cuda0", "CPU", "cpu:1", " cpu"} {
 		dev, err := backend.Open(name, backend.Options{})
 		if !errors.Is(err, device.ErrUnavailable) || dev != nil {
 			t.Errorf("%q: device %v, error %v; want device.ErrUnavailable", name, dev, err)
@@ -47,10 +47,15 @@ func TestOpenUnknown(t *testing.T) {
 
 // The first of a kind needs no number.
 func TestOpenFirst(t *testing.T) {
-	dev, err := backend.Open("opencl", backend.Options{})
-	conformance.Require(t, device.OpenCL, err)
-	defer dev.Close()
-	if dev.Name() != "opencl:0" || dev.Kind() != device.OpenCL || !slices.Contains(backend.Names(), "opencl:0") {
-		t.Errorf("opened %q, of %v", dev.Name(), backend.Names())
+	for _, kind := range []device.Kind{device.CUDA, device.OpenCL} {
+		t.Run(string(kind), func(t *testing.T) {
+			dev, err := backend.Open(string(kind), backend.Options{})
+			conformance.Require(t, kind, err)
+			defer dev.Close()
+			first := string(kind) + ":0"
+			if dev.Name() != first || dev.Kind() != kind || !slices.Contains(backend.Names(), first) {
+				t.Errorf("opened %q, of %v", dev.Name(), backend.Names())
+			}
+		})
 	}
 }

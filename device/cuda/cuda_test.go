@@ -47,9 +47,11 @@ func closing(t *testing.T, d *Device) *Device {
 	return d
 }
 
-// TestConformance is the suite of all devices. SDDMMKIT_REQUIRE=cuda makes a missing GPU a failure.
+// TestConformance are the suites of all devices. SDDMMKIT_REQUIRE=cuda makes a missing GPU a failure.
 func TestConformance(t *testing.T) {
-	conformance.Device(t, func(t *testing.T) device.Device { return openGPU(t) })
+	open := func(t *testing.T) device.Device { return openGPU(t) }
+	t.Run("Device", func(t *testing.T) { conformance.Device(t, open) })
+	t.Run("Launch", func(t *testing.T) { conformance.Launch(t, open) })
 }
 
 func TestConformanceOfFakes(t *testing.T) {
