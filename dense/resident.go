@@ -3,6 +3,7 @@ package dense
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"sddmmkit/device"
 )
@@ -93,6 +94,13 @@ func (m *Resident[T]) ColumnRange(lo, hi int) *Resident[T] {
 	}
 	first := min(int64(lo), m.Buf.Len()) // a matrix without rows has no elements to skip
 	return &Resident[T]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride, Buf: m.Buf.View(first, m.Buf.Len())}
+}
+
+// Aligned reports whether every row starts at a multiple of 16 bytes, the longest load of a GPU.
+func (m *Resident[T]) Aligned() bool {
+	_, first := m.Buf.Memory()
+	elems := 16 / int64(unsafe.Sizeof(T(0)))
+	return first%elems == 0 && int64(m.Stride)%elems == 0
 }
 
 // Host returns the matrix itself where the host can address it, and a matrix without data elsewhere.

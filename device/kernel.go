@@ -81,3 +81,9 @@ func (a Arg) Number() (bits uint64, size int) { return a.bits, a.size }
 
 // Buffer returns the memory, nil where there is none, and the first element; for drivers.
 func (a Arg) Buffer() (mem Memory, first int64) { return a.mem, a.first }
+
+// On returns the argument with other memory in the place of a buffer's; for devices that work on others.
+func (a Arg) On(mem Memory) Arg {
+	a.mem = mem
+	return a
+}

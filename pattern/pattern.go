@@ -22,6 +22,7 @@ type Resident struct {
 	dev        device.Device
 	host       *sparse.Pattern
 	transposed *Transposed            // once made
+	launches   *Launches              // once made
 	panels     map[int]*tiling.Panels // by width, once made
 	profile    *model.Profile         // once made
 	choices    map[chooseKey]model.Choice
@@ -148,8 +149,8 @@ func (r *Resident) Close() error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close())
-	r.RowPtr, r.ColIdx = nil, nil
+	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close(), r.launches.close())
+	r.RowPtr, r.ColIdx, r.launches = nil, nil, nil
 	if t := r.transposed; t != nil {
 		r.transposed = nil
 		err = errors.Join(err, t.Close())

@@ -44,7 +44,9 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 	if err := device.Check("sddmm.NewPlan", pat.Operand()); err != nil {
 		return nil, err
 	}
-	if _, ok := pat.Device().(device.Host); !ok {
+	switch pat.Device().(type) {
+	case device.Host, device.Launcher:
+	default:
 		return nil, &device.Error{Device: pat.Device().Name(), Call: "sddmm.NewPlan", Err: device.ErrUnsupported,
 			Detail: fmt.Sprintf("no SDDMM for %s devices in this build", pat.Device().Kind())}
 	}
@@ -59,6 +61,9 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
 	if err := pl.check(f, s, a, b, p); err != nil {
 		return err
+	}
+	if dev, ok := pl.pat.Device().(device.Launcher); ok {
+		return pl.launch(ctx, dev, f, alpha, s, a, b, beta, p)
 	}
 	return pl.runHost(ctx, pl.pat.Device().(device.Host), f, alpha, s, a, b, beta, p)
 }

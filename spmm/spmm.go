@@ -36,7 +36,9 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 	if err := device.Check("spmm.NewPlan", pat.Operand()); err != nil {
 		return nil, err
 	}
-	if _, ok := pat.Device().(device.Host); !ok {
+	switch pat.Device().(type) {
+	case device.Host, device.Launcher:
+	default:
 		return nil, &device.Error{Device: pat.Device().Name(), Call: "spmm.NewPlan", Err: device.ErrUnsupported,
 			Detail: fmt.Sprintf("no SpMM for %s devices in this build", pat.Device().Kind())}
 	}
@@ -59,6 +61,9 @@ func (pl *Plan[T]) Run(ctx context.Context, op Op, alpha T, s *device.Buffer[T],
 			return err
 		}
 		pat, perm = &t.Resident, t.Perm
+	}
+	if dev, ok := pat.Device().(device.Launcher); ok {
+		return pl.launch(ctx, dev, pat, perm, alpha, s, b, beta, c)
 	}
 	if err := pl.reserve(int64(pat.Work.Slots) * int64(c.Cols)); err != nil {
 		return err

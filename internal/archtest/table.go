@@ -28,7 +28,7 @@ var table = []rule{
 	// Host matrices.
 	{"sparse", "internal/parallel", "gonum.org/v1/gonum/mat"},
 	{"sparse/interop", "sparse", "gonum.org/v1/gonum github.com/james-bowman/sparse"},
-	{"dense", "device dense/kernels internal/parallel", "gonum.org/v1/gonum"},
+	{"dense", "device dense/kernels internal/dialect internal/parallel", "gonum.org/v1/gonum"},
 	{"dataset", "sparse internal/parallel internal/atomicfile internal/npz", "github.com/klauspost/compress github.com/parquet-go/parquet-go"},
 
 	// Pure functions of a pattern, and of a device's properties.
@@ -42,8 +42,8 @@ var table = []rule{
 	{"pattern", "sparse tiling model device internal/parallel internal/asm", ""},
 
 	// The two primitives: never a driver.
-	{"sddmm", "sparse dense tiling pattern model device internal/asm sddmm/kernels", ""},
-	{"spmm", "sparse dense tiling pattern model device internal/asm spmm/kernels", ""},
+	{"sddmm", "sparse dense tiling pattern model device internal/asm internal/dialect sddmm/kernels", ""},
+	{"spmm", "sparse dense tiling pattern model device internal/asm internal/dialect spmm/kernels", ""},
 
 	// Solvers: never each other, a kernel, a driver or backend. algos/fit is what they share.
 	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"sddmmkit/device"
@@ -17,7 +18,7 @@ type FailingDevice interface {
 }
 
 // Failing returns a device that works on d and whose n-th allocation (from 1) fails with
-// ErrOutOfMemory. It is a Host when d is one.
+// ErrOutOfMemory. It is a Host, or a Launcher, when d is one.
 func Failing(d device.Device, n int) FailingDevice {
 	return newFailing(d, n, func(call string) bool { return call == "Alloc" }, device.ErrOutOfMemory)
 }
@@ -25,8 +26,8 @@ func Failing(d device.Device, n int) FailingDevice {
 // errTransfer is how the transfers of FailingTransfers fail.
 var errTransfer = errors.New("transfer failed")
 
-// FailingTransfers returns a device that works on d and whose n-th copy or fill (from 1) fails. It
-// is a Host when d is one.
+// FailingTransfers returns a device that works on d and whose n-th copy, fill or launch (from 1) fails. It
+// is a Host, or a Launcher, when d is one.
 func FailingTransfers(d device.Device, n int) FailingDevice {
 	return newFailing(d, n, func(call string) bool { return call != "Alloc" }, errTransfer)
 }
@@ -40,10 +41,15 @@ func newFailing(d device.Device, n int, counts func(call string) bool, class err
 		}
 		return &device.Error{Device: d.Name(), Call: call, Err: class, Detail: fmt.Sprintf("number %d, of %d bytes, fails in this test", n, bytes)}
 	}
-	if h, ok := d.(device.Host); ok {
-		fh := &failingHost{failing: f, host: h}
+	switch d := d.(type) {
+	case device.Host:
+		fh := &failingHost{failing: f, host: d}
 		f.self = fh
 		return fh
+	case device.Launcher:
+		fl := &failingLauncher{failing: f, launcher: d}
+		f.self = fl
+		return fl
 	}
 	f.self = f
 	return f
@@ -66,6 +72,38 @@ func (f *failingHost) Threads() int                  { return f.host.Threads() }
 func (f *failingHost) Borrow(b []byte) device.Memory { return f.wrap(f.host.Borrow(b)) }
 func (f *failingHost) Run(ctx context.Context, units int, body func(unit int)) error {
 	return f.host.Run(ctx, units, body)
+}
+
+type failingLauncher struct {
+	*failing
+	launcher device.Launcher
+}
+
+func (f *failingLauncher) Kernel(p *device.Program) (device.Kernel, error) {
+	k, err := f.launcher.Kernel(p)
+	if err != nil {
+		return nil, err
+	}
+	return &failingKernel{Kernel: k, dev: &f.wrapped}, nil
+}
+
+// failingKernel launches with the memory that its device wraps.
+type failingKernel struct {
+	device.Kernel
+	dev *wrapped
+}
+
+func (k *failingKernel) Launch(grid int64, block, shared int, args ...device.Arg) error {
+	if err := k.dev.check("Launch", 0); err != nil {
+		return err
+	}
+	args = slices.Clone(args)
+	for i, a := range args {
+		if m, _ := a.Buffer(); m != nil {
+			args[i] = a.On(m.(*memory).Memory)
+		}
+	}
+	return k.Kernel.Launch(grid, block, shared, args...)
 }
 
 // Threaded returns a Host that works on h with another number of threads.

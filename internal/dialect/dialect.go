@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"unsafe"
 
 	"sddmmkit/device"
 )
@@ -14,9 +15,30 @@ import (
 //go:embed dialect.h
 var Header string
 
+// vectors is what precedes kernels that load rows in vectors.
+//
+//go:embed vector.h
+var vectors string
+
+// VectorOf returns the number of elements of type t, "float" or "double", in 16 bytes: the longest load.
+func VectorOf(t string) int {
+	if t == "double" {
+		return 2
+	}
+	return 4
+}
+
 // Targets are the compute capabilities that PTX is made for: the base, which newer devices run too, and
 // those for which some kernels have code of their own.
 var Targets = []int{60, 80, 90}
+
+// TypeOf returns the type that kernels call T.
+func TypeOf[T float32 | float64]() string {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return "double"
+	}
+	return "float"
+}
 
 // Variant is one specialisation of a kernel file.
 type Variant struct {
@@ -24,6 +46,7 @@ type Variant struct {
 	File    string   // in Files
 	Files   fs.FS    // the file, and ptx/sm_60/NAME.ptx beside it for each target
 	Defines []Define // the macros that specialise it
+	Vectors bool     // whether it loads rows as vector.h says
 	Targets []int    // of Targets, for which the code differs; nil is the base alone
 }
 
@@ -45,6 +68,9 @@ func (v *Variant) Source() (string, error) {
 		fmt.Fprintf(&s, "#define %s %v\n", d.Name, d.Value)
 	}
 	s.WriteString(Header)
+	if v.Vectors {
+		s.WriteString(vectors)
+	}
 	fmt.Fprintf(&s, "#line 1 \"%s\"\n", v.File) // so that a compiler's messages count the file's lines
 	s.Write(body)
 	return s.String(), nil

@@ -38,6 +38,7 @@
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define MAKE4(T, x, y, z, w) ((JOIN(T, 4))(x, y, z, w))
 #define FMA(a, b, c) fma(a, b, c)
+#define UNROLLED __attribute__((opencl_unroll_hint))
 #define AS_FLOAT(u) as_float(u)
 #define AS_UINT(f) as_uint(f)
 
@@ -93,6 +94,7 @@ typedef unsigned long ulong;
 #define BARRIER() __syncthreads()
 #define MAKE4(T, x, y, z, w) JOIN(JOIN(make_, T), 4)(x, y, z, w)
 #define FMA(a, b, c) fma(a, b, c)
+#define UNROLLED _Pragma("unroll")
 #define AS_FLOAT(u) __uint_as_float(u)
 #define AS_UINT(f) __float_as_uint(f)
 

@@ -16,6 +16,8 @@ import (
 	"sddmmkit/internal/atomicfile"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/internal/dl"
+	sddmm "sddmmkit/sddmm/kernels"
+	spmm "sddmmkit/spmm/kernels"
 )
 
 // kernels is a package of kernels.
@@ -27,6 +29,8 @@ type kernels struct {
 // packages are all packages of kernels.
 var packages = []kernels{
 	{"internal/conformance/kernels", conformance.Variants()},
+	{"sddmm/kernels", sddmm.Variants()},
+	{"spmm/kernels", spmm.Variants()},
 }
 
 func main() {

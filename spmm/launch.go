@@ -1,0 +1,61 @@
+package spmm
+
+import (
+	"context"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
+	"sddmmkit/pattern"
+	"sddmmkit/spmm/kernels"
+)
+
+// launch is the path of devices that run kernels. pat is the pattern of op(S) and perm says where its values
+// stand in s, nil for in order. It returns when the work is on the device's stream.
+func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
+	if err := ctx.Err(); err != nil || c.Rows == 0 || c.Cols == 0 {
+		return err
+	}
+	l, err := pat.Launches()
+	if err != nil {
+		return err
+	}
+	k := int64(c.Cols)
+	if err := pl.reserve(l.Slots * k); err != nil {
+		return err
+	}
+	t := dialect.TypeOf[T]()
+	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
+	gather, err := load(dev, v.Variant())
+	if err != nil {
+		return err
+	}
+	if err := gather.Launch(blocks(l.UnitCount, v.Groups()), kernels.Threads, 0,
+		device.Value(l.UnitCount), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+		l.Units.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
+		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()); err != nil {
+		return err
+	}
+	if l.SplitCount == 0 {
+		return nil
+	}
+	pieces, err := load(dev, kernels.Pieces(t))
+	if err != nil {
+		return err
+	}
+	return pieces.Launch(blocks(l.SplitCount*k, kernels.Threads), kernels.Threads, 0,
+		device.Value(l.SplitCount), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+		l.Split.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
+}
+
+// load returns a kernel on a device.
+func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
+	program, err := v.Program()
+	if err != nil {
+		return nil, err
+	}
+	return dev.Kernel(program)
+}
+
+// blocks returns the number of blocks that do n things, each at a time.
+func blocks(n, each int64) int64 { return (n + each - 1) / each }
