@@ -19,7 +19,7 @@ type hostRun[T Float] struct {
 	in, out     []T // values of S and P
 	op          asm.Op
 	alpha, beta T
-	kernel      func(p, s, a, b []T, stride int, cols []int32, op asm.Op, alpha, beta T)
+	kernels     asm.Kernels[T]
 }
 
 // runHost is the CPU path.
@@ -28,7 +28,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 		rowPtr: pl.pat.RowPtr.Host(), colIdx: pl.pat.ColIdx.Host(),
 		a: a.Host(), b: b.Host(), out: p.Host(),
 		op: asm.Op(f), alpha: alpha, beta: beta,
-		kernel: asm.For[T]().SDDMM,
+		kernels: asm.For[T](),
 	}
 	r.in = r.out // Dot does not look at it
 	if s != nil {
@@ -68,8 +68,9 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 	return pl.runRows(ctx, host, r)
 }
 
-// runRows goes over the rows, and within a unit calls the inner loop once per row. The loop sees the
-// column indices up to the end of the unit, so that it can fetch rows of B for the rows of A that follow.
+// runRows goes over the rows, and within a unit calls the inner loop once per row, or once for all rows where they are
+// narrow. The loop sees the column indices up to the end of the unit, so that it can fetch rows of B for the
+// rows of A that follow.
 func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T]) error {
 	units := pl.pat.Work.Units
 	return host.Run(ctx, len(units), func(unit int) {
@@ -78,13 +79,18 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 			scale(r.out[u.Lo:u.Hi], r.beta)
 			return
 		}
+		if u.Slot < 0 && r.a.Cols <= asm.Narrow {
+			a := asm.Rows[T]{Data: r.a.Data[u.RowLo*r.a.Stride:], K: r.a.Cols, Stride: r.a.Stride}
+			r.kernels.SDDMMRows(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], a, r.b.Data, r.b.Stride, r.colIdx[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
+			return
+		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			lo, hi := max(r.rowPtr[i], u.Lo), min(r.rowPtr[i+1], u.Hi)
 			if j := i + rowsAhead; j < u.RowHi {
 				r.prefetch(r.a.Row(j), r.rowPtr[j], r.rowPtr[j+1])
 			}
 			if lo < hi {
-				r.kernel(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
+				r.kernels.SDDMM(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
 			}
 		}
 	})

@@ -56,7 +56,7 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, lo, hi 
 			next := segs[g+rowsAhead]
 			r.prefetch(row(next), next.Lo, next.Lo+int64(next.N))
 		}
-		r.kernel(r.out[from:to], r.in[from:to], row(s), b, r.b.Stride, panels.ColIdx[at:], op, r.alpha, r.beta)
+		r.kernels.SDDMM(r.out[from:to], r.in[from:to], row(s), b, r.b.Stride, panels.ColIdx[at:], op, r.alpha, r.beta)
 		at += to - from
 	}
 }

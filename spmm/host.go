@@ -9,6 +9,7 @@ import (
 	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
+	"sddmmkit/tiling"
 )
 
 // hostRun is one call on the CPU: operands as slices, and the non-zeros as one of the two indices of
@@ -21,7 +22,7 @@ type hostRun[T Float] struct {
 	b, c        dense.Matrix[T]
 	scratch     []T
 	alpha, beta T
-	kernel      func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
+	kernels     asm.Kernels[T]
 }
 
 // runHost is the CPU path: whole rows go straight to C, pieces of long rows go to scratch and
@@ -33,7 +34,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 	r := hostRun[T]{
 		rowPtr: pat.RowPtr.Host(), cols: pat.ColIdx.Host(),
 		b: b.Host(), c: c.Host(), alpha: alpha, beta: beta,
-		kernel: asm.For[T]().SpMM,
+		kernels: asm.For[T](),
 	}
 	if s != nil {
 		r.val = s.Host()
@@ -79,6 +80,10 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 			r.piece(u.Slot, u.Lo, u.Hi, collected)
 			return
 		}
+		if r.alpha != 0 && collected == nil && r.c.Cols <= asm.Narrow {
+			r.narrowRows(u)
+			return
+		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
 			if j := i + rowsAhead; j < u.RowHi {
@@ -89,6 +94,19 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 			}
 		}
 	})
+}
+
+// narrowRows does whole rows of few elements in one call of the inner loop.
+func (r *hostRun[T]) narrowRows(u tiling.Unit) {
+	for i := u.RowLo; i < u.RowHi && r.beta != 1; i++ {
+		r.start(i)
+	}
+	var v []T
+	if r.val != nil {
+		v = r.val[u.Lo:u.Hi]
+	}
+	c := asm.Rows[T]{Data: r.c.Data[u.RowLo*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
+	r.kernels.SpMMRows(c, v, r.b.Data, r.b.Stride, r.cols[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.alpha, r.beta == 0)
 }
 
 // rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of C and its
@@ -150,26 +168,22 @@ func scaleRow[T Float](row []T, beta T) {
 	}
 }
 
-// stretch is the number of non-zeros whose values are collected before they are multiplied. Rows of C of at
-// most asm.Narrow elements are added up stretch by stretch also where nothing needs collecting, so that
-// both ways give the same bits.
-const stretch = 256
-
-// collected returns room for the values of a stretch, or nil where they need no collecting.
+// collected returns room for the values of asm.Stretch non-zeros, or nil where they need no collecting.
 func (r *hostRun[T]) collected() []T {
 	if r.val == nil || r.perm == nil {
 		return nil
 	}
-	return make([]T, stretch)
+	return make([]T, asm.Stretch)
 }
 
 // addRows adds α·Σ s_z·B_cols[z] over the non-zeros [lo, hi) to acc, or sets acc to it. cols are the
 // column indices from lo on; rows of B for those behind hi are fetched early. collected is what r.collected
-// returns.
+// returns. Rows of at most asm.Narrow elements are added up stretch by stretch also where nothing is collected, so
+// that both ways give the same bits.
 func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, collected []T) {
 	most := hi - lo
 	if collected != nil || len(acc) <= asm.Narrow {
-		most = stretch
+		most = asm.Stretch
 	}
 	for first := true; first || lo < hi; first = false {
 		n := min(hi-lo, most)
@@ -183,7 +197,7 @@ func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, co
 		case r.val != nil:
 			v = r.val[lo : lo+n]
 		}
-		r.kernel(acc, v, r.b.Data, r.b.Stride, cols, int(n), r.alpha, fresh && first)
+		r.kernels.SpMM(acc, v, r.b.Data, r.b.Stride, cols, int(n), r.alpha, fresh && first)
 		lo, cols = lo+n, cols[n:]
 	}
 }

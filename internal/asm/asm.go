@@ -34,6 +34,9 @@ const Slice = 128
 // order: in order each non-zero would wait for the addition before it, and there is little else to do.
 const Narrow = 4
 
+// Stretch is the number of non-zeros after which SpMMRows adds up partial sums.
+const Stretch = 256
+
 // Kernels are the inner loops for one element type.
 type Kernels[T Float] struct {
 	// SDDMM computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for all j of p. Row c of B is
@@ -45,7 +48,24 @@ type Kernels[T Float] struct {
 	// n: rows of B that come next are fetched early. Above Narrow elements products are added in order, so that
 	// calls for parts of a row give the bits of one call for all of it.
 	SpMM func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
+
+	// SDDMMRows is SDDMM for rows of at most Narrow elements, many rows of A in one call: the non-zeros of row i are
+	// ptr[i] to ptr[i+1], where ptr[0] is the first of p, s and cols.
+	SDDMMRows func(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T)
+
+	// SpMMRows is SpMM for rows of at most Narrow elements, many rows of C in one call, with ptr as for
+	// SDDMMRows. Each row has the bits of calls of SpMM for Stretch non-zeros after the other.
+	SpMMRows func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool)
 }
+
+// Rows are the rows of a dense matrix: row i is Data[i·Stride : i·Stride+K].
+type Rows[T Float] struct {
+	Data      []T
+	K, Stride int
+}
+
+// Row returns row i.
+func (r Rows[T]) Row(i int) []T { return r.Data[i*r.Stride:][:r.K] }
 
 // Level is an instruction set.
 type Level int32

@@ -51,8 +51,8 @@ type (
 	sddmmFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, depth, op int, alpha, beta T)
 	spmmFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, tail, fresh int, alpha T)
 
-	sddmmNarrowFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, op int, alpha, beta T)
-	spmmNarrowFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, fresh int, alpha T)
+	sddmmNarrowFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta T)
+	spmmNarrowFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha T)
 )
 
 // narrow is the loops for rows of i+1 elements.
@@ -88,8 +88,8 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], l
 					sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
 					return
 				}
-				narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
-					unsafe.SliceData(cols), len(p), ahead(b, cols), int(op), alpha, beta)
+				narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*size,
+					unsafe.SliceData(cols), len(p), nil, 1, len(cols), ahead(b, cols), int(op), alpha, beta)
 				return
 			}
 			sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
@@ -104,8 +104,8 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], l
 				set = 1
 			}
 			if k := len(c); 0 < k && k <= Narrow {
-				narrow.spmm[k-1](unsafe.SliceData(c), unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
-					unsafe.SliceData(cols), n, ahead(b, cols), set, alpha)
+				narrow.spmm[k-1](unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
+					unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), set, alpha)
 				return
 			}
 			for len(c) > 0 {
@@ -118,6 +118,28 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], l
 					b = b[width:]
 				}
 			}
+		},
+		SDDMMRows: func(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
+			if len(ptr) < 2 || a.K == 0 {
+				sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
+				return
+			}
+			narrow.sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*size, unsafe.SliceData(b), stride*size,
+				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), int(op), alpha, beta)
+		},
+		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+			if len(ptr) < 2 || c.K == 0 {
+				return
+			}
+			step, set := size, 0
+			if v == nil {
+				v, step = one, 0
+			}
+			if fresh {
+				set = 1
+			}
+			narrow.spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*size, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
+				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), set, alpha)
 		},
 	}
 }

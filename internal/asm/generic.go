@@ -1,7 +1,31 @@
 package asm
 
 // generic returns the loops in Go.
-func generic[T Float]() Kernels[T] { return Kernels[T]{SDDMM: sddmmGeneric[T], SpMM: spmmGeneric[T]} }
+func generic[T Float]() Kernels[T] {
+	return Kernels[T]{SDDMM: sddmmGeneric[T], SpMM: spmmGeneric[T], SDDMMRows: sddmmRows[T], SpMMRows: spmmRows[T]}
+}
+
+func sddmmRows[T Float](p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
+	for i := range len(ptr) - 1 {
+		lo, hi := ptr[i]-ptr[0], ptr[i+1]-ptr[0]
+		sddmmGeneric(p[lo:hi], s[lo:hi], a.Row(i), b, stride, cols[lo:hi], op, alpha, beta)
+	}
+}
+
+func spmmRows[T Float](c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+	for i := range len(ptr) - 1 {
+		lo, end := ptr[i]-ptr[0], ptr[i+1]-ptr[0]
+		for first := true; first || lo < end; first = false {
+			hi := min(lo+Stretch, end)
+			var values []T
+			if v != nil {
+				values = v[lo:hi]
+			}
+			spmmGeneric(c.Row(i), values, b, stride, cols[lo:hi], int(hi-lo), alpha, fresh && first)
+			lo = hi
+		}
+	}
+}
 
 func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
 	if len(a) <= 2 {

@@ -497,24 +497,29 @@ DATA onesF32AVX2<>+48(SB)/8, $0x0000000000000000
 DATA onesF32AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF32AVX2<>(SB), RODATA|NOPTR, $64
 
-// func sddmmF32AVX2K1(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// func sddmmF32AVX2K1(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2K1(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Y0
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+TEXT ·sddmmF32AVX2K1(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Y0
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
 
 next:
 	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -540,7 +545,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -569,49 +574,49 @@ fetchedwhole:
 	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y1
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPS     (DI)(BX*4), Y2
 	VADDPS      Y2, Y1, Y1
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPS (DI)(BX*4), Y2
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPS  Y2, Y1, Y1
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPS Y1, Y2, Y1
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPS Y1, Y2, Y1
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Y3
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y3
 	VMULPS       Y3, Y1, Y1
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Y3
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Y2
 	VFMADD231PS  Y2, Y3, Y1
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Y1, (DI)(BX*4)
 	ADDQ    $+8, BX
@@ -620,11 +625,131 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSS      (AX)(R8*1), X1
+	VINSERTPS   $0x10, (AX)(R9*1), X1, X1
+	VINSERTPS   $0x20, (AX)(R10*1), X1, X1
+	VINSERTPS   $0x30, (AX)(R11*1), X1, X1
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSS      (AX)(R8*1), X2
+	VINSERTPS   $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS   $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y0
+	MOVQ        $+8, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -638,7 +763,96 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ       (DX)(BX*4), DI
+	VPXOR      Y1, Y1, Y1
+	MOVLQSX    (DI), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(DI), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(DI), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(DI), DI
+	IMULQ      CX, DI
+	VMOVSS     (AX)(R8*1), X1
+	VINSERTPS  $0x10, (AX)(R9*1), X1, X1
+	VINSERTPS  $0x20, (AX)(R10*1), X1, X1
+	VINSERTPS  $0x30, (AX)(DI*1), X1, X1
+	VMULPS     Y1, Y0, Y0
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	LEAQ       onesF32AVX2<>+0(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVDQU    32(R8), Y1
+	MOVQ       op+96(FP), DI
+	TESTQ      $+4, DI
+	JZ         begun_few
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS (DI)(BX*4), X1, X2
+	VADDPS     X2, X0, X0
+
+begun_few:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_few
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_few
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X1, X2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_few
+	JGT        quotient_few
+	VMULPS     X2, X0, X0
+	JMP        alpha_few
+
+residual_few:
+	VSUBPS X0, X2, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X2, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_few:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X0, X1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ       (DX)(BX*4), DI
 	LEAQ       -1(SI), R8
 	VPXOR      Y1, Y1, Y1
@@ -671,250 +885,440 @@ fetchedfour:
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
 	VMOVDQU    32(R8), Y2
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	TESTQ      $+4, DI
-	JZ         begunfour
+	JZ         begun_last
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS (DI)(BX*4), X2, X3
 	VADDPS     X3, X1, X1
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X2, X3
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPS     X3, X1, X1
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPS X1, X3, X1
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPS X1, X3, X1
 
-alphafour:
-	VBROADCASTSS alpha+72(FP), X4
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X4
 	VMULPS       X4, X1, X1
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X4
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X4
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X2, X3
 	VFMADD231PS  X3, X4, X1
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X1, X2, (DI)(BX*4)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2K1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// func spmmF32AVX2K1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2K1(SB), NOSPLIT, $0-76
-	VPXOR Y0, Y0, Y0
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF32AVX2K1(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+1, R9
+	LEAQ       onesF32AVX2<>+0(SB), R10
+	SHLQ       $0x02, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPS (R9), X1, X0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y1, Y1, Y1
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     8(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     12(R9), R13
-	IMULQ       BX, R13
-	VMOVSS      (DX)(R10*1), X1
-	VINSERTPS   $0x10, (DX)(R11*1), X1, X1
-	VINSERTPS   $0x20, (DX)(R12*1), X1, X1
-	VINSERTPS   $0x30, (DX)(R13*1), X1, X1
-	MOVLQSX     16(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     20(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     24(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     28(R9), R9
-	IMULQ       BX, R9
-	VMOVSS      (DX)(R10*1), X2
-	VINSERTPS   $0x10, (DX)(R11*1), X2, X2
-	VINSERTPS   $0x20, (DX)(R12*1), X2, X2
-	VINSERTPS   $0x30, (DX)(R9*1), X2, X2
-	VINSERTF128 $0x01, X2, Y1, Y1
-	VMOVUPS     (AX), Y2
-	VFMADD231PS Y1, Y2, Y0
-	LEAQ        (AX)(CX*8), AX
-	ADDQ        $+8, DI
-	SUBQ        $+8, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y1, Y1, Y1
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSS      (DX)(R11*1), X1
-	VINSERTPS   $0x10, (DX)(R12*1), X1, X1
-	VINSERTPS   $0x20, (DX)(R13*1), X1, X1
-	VINSERTPS   $0x30, (DX)(R14*1), X1, X1
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF32AVX2<>+0(SB), R10
-	SHLQ        $0x02, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y2
-	VPXOR       Y3, Y3, Y3
-	VMASKMOVPS  (AX), X2, X3
-	VANDPS      X2, X1, X1
-	VFMADD231PS Y1, Y3, Y0
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Y0, Y0, Y1
-	VUNPCKHPS    Y0, Y0, Y2
-	VADDPS       Y1, Y2, Y1
-	VUNPCKLPS    Y0, Y0, Y2
-	VUNPCKHPS    Y0, Y0, Y0
-	VADDPS       Y2, Y0, Y2
-	VUNPCKLPD    Y2, Y1, Y0
-	VUNPCKHPD    Y2, Y1, Y1
-	VADDPS       Y0, Y1, Y0
-	VPERM2F128   $0x20, Y0, Y0, Y1
-	VPERM2F128   $0x31, Y0, Y0, Y0
-	VADDPS       Y1, Y0, Y1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Y0
-	MOVQ         $+1, CX
-	LEAQ         onesF32AVX2<>+0(SB), DX
-	SHLQ         $0x02, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPS   (AX), X3, X2
-
-store:
-	VFMADD231PS Y1, Y0, Y2
-	VMASKMOVPS  X2, X3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX2K2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2K2(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Y0
-	VBROADCASTSS 4(AX), Y1
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
 
 next:
 	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSS      (AX)(R11*1), X3
+	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS   $0x30, (AX)(R14*1), X3, X3
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSS      (AX)(R11*1), X4
+	VINSERTPS   $0x10, (AX)(R12*1), X4, X4
+	VINSERTPS   $0x20, (AX)(R13*1), X4, X4
+	VINSERTPS   $0x30, (AX)(R10*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VMOVUPS     (DI), Y4
+	VFMADD231PS Y3, Y4, Y2
+	MOVQ        R8, R10
+	SHLQ        $0x03, R10
+	ADDQ        R10, DI
+	ADDQ        $+8, BX
+	SUBQ        $+8, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSS      (AX)(R11*1), X3
+	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS   $0x30, (AX)(R14*1), X3, X3
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSS      (AX)(R11*1), X4
+	VINSERTPS   $0x10, (AX)(R12*1), X4, X4
+	VINSERTPS   $0x20, (AX)(R13*1), X4, X4
+	VINSERTPS   $0x30, (AX)(R10*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VMASKMOVPS  (DI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSS      (AX)(R11*1), X3
+	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS   $0x30, (AX)(R10*1), X3, X3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VPXOR       Y5, Y5, Y5
+	VMASKMOVPS  (DI), X4, X5
+	VANDPS      X4, X3, X3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSS      (AX)(R12*1), X3
+	VINSERTPS   $0x10, (AX)(R13*1), X3, X3
+	VINSERTPS   $0x20, (AX)(R14*1), X3, X3
+	VINSERTPS   $0x30, (AX)(R15*1), X3, X3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VPXOR       Y5, Y5, Y5
+	VMASKMOVPS  (DI), X4, X5
+	VANDPS      X4, X3, X3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y3
+	VUNPCKLPS    Y2, Y2, Y4
+	VUNPCKHPS    Y2, Y2, Y5
+	VADDPS       Y4, Y5, Y4
+	VUNPCKLPS    Y2, Y2, Y5
+	VUNPCKHPS    Y2, Y2, Y2
+	VADDPS       Y5, Y2, Y5
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y2, Y4, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y4
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y4, Y2, Y4
+	VFMADD231PS  Y4, Y3, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPS   X0, X1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K2(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -940,7 +1344,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y2, Y2, Y2
 	VPXOR       Y3, Y3, Y3
@@ -974,49 +1378,49 @@ fetchedwhole:
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y3
 	VFMADD231PS Y2, Y1, Y3
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPS     (DI)(BX*4), Y2
 	VADDPS      Y2, Y3, Y3
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPS (DI)(BX*4), Y2
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPS  Y2, Y3, Y3
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPS Y3, Y2, Y3
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPS Y3, Y2, Y3
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Y4
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y4
 	VMULPS       Y4, Y3, Y3
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Y4
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y4
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Y2
 	VFMADD231PS  Y2, Y4, Y3
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Y3, (DI)(BX*4)
 	ADDQ    $+8, BX
@@ -1025,11 +1429,136 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R8*1), X2
+	VMOVHPD     (AX)(R9*1), X2, X2
+	VMOVSD      (AX)(R10*1), X3
+	VMOVHPD     (AX)(R11*1), X3, X3
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X4
+	VMOVHPD     (AX)(R9*1), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(DI*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        $+8, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1043,7 +1572,100 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X2
+	VMOVHPD     (AX)(R9*1), X2, X2
+	VMOVSD      (AX)(R10*1), X3
+	VMOVHPD     (AX)(DI*1), X3, X3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_few:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_few
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_few
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X1, X2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_few
+	JGT        quotient_few
+	VMULPS     X2, X0, X0
+	JMP        alpha_few
+
+residual_few:
+	VSUBPS X0, X2, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X2, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_few:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X0, X1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y2, Y2, Y2
@@ -1080,262 +1702,463 @@ fetchedfour:
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y2
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X2, X4
 	VADDPS      X4, X3, X3
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X2, X4
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPS     X4, X3, X3
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPS X3, X4, X3
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPS X3, X4, X3
 
-alphafour:
-	VBROADCASTSS alpha+72(FP), X5
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X5
 	VMULPS       X5, X3, X3
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X5
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X5
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X2, X4
 	VFMADD231PS  X4, X5, X3
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X3, X2, (DI)(BX*4)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2K2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// func spmmF32AVX2K2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2K2(SB), NOSPLIT, $0-76
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF32AVX2K2(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+2, R9
+	LEAQ       onesF32AVX2<>+0(SB), R10
+	SHLQ       $0x02, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPS (R9), X1, X0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     8(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     12(R9), R13
-	IMULQ       BX, R13
-	VMOVSD      (DX)(R10*1), X2
-	VMOVHPD     (DX)(R11*1), X2, X2
-	VMOVSD      (DX)(R12*1), X3
-	VMOVHPD     (DX)(R13*1), X3, X3
-	MOVLQSX     16(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     20(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     24(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     28(R9), R9
-	IMULQ       BX, R9
-	VMOVSD      (DX)(R10*1), X4
-	VMOVHPD     (DX)(R11*1), X4, X4
-	VINSERTF128 $0x01, X4, Y2, Y2
-	VMOVSD      (DX)(R12*1), X4
-	VMOVHPD     (DX)(R9*1), X4, X4
-	VINSERTF128 $0x01, X4, Y3, Y3
-	VSHUFPS     $0x88, Y3, Y2, Y4
-	VSHUFPS     $0xdd, Y3, Y2, Y2
-	VMOVUPS     (AX), Y3
-	VFMADD231PS Y4, Y3, Y0
-	VFMADD231PS Y2, Y3, Y1
-	LEAQ        (AX)(CX*8), AX
-	ADDQ        $+8, DI
-	SUBQ        $+8, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSD      (DX)(R11*1), X2
-	VMOVHPD     (DX)(R12*1), X2, X2
-	VMOVSD      (DX)(R13*1), X3
-	VMOVHPD     (DX)(R14*1), X3, X3
-	VSHUFPS     $0x88, Y3, Y2, Y4
-	VSHUFPS     $0xdd, Y3, Y2, Y2
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF32AVX2<>+0(SB), R10
-	SHLQ        $0x02, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y3
-	VPXOR       Y5, Y5, Y5
-	VMASKMOVPS  (AX), X3, X5
-	VANDPS      X3, X4, X4
-	VFMADD231PS Y4, Y5, Y0
-	VANDPS      X3, X2, X2
-	VFMADD231PS Y2, Y5, Y1
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Y1, Y0, Y2
-	VUNPCKHPS    Y1, Y0, Y1
-	VADDPS       Y2, Y1, Y2
-	VUNPCKLPS    Y0, Y0, Y1
-	VUNPCKHPS    Y0, Y0, Y0
-	VADDPS       Y1, Y0, Y1
-	VUNPCKLPD    Y1, Y2, Y0
-	VUNPCKHPD    Y1, Y2, Y1
-	VADDPS       Y0, Y1, Y0
-	VPERM2F128   $0x20, Y0, Y0, Y1
-	VPERM2F128   $0x31, Y0, Y0, Y0
-	VADDPS       Y1, Y0, Y1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Y0
-	MOVQ         $+2, CX
-	LEAQ         onesF32AVX2<>+0(SB), DX
-	SHLQ         $0x02, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPS   (AX), X3, X2
-
-store:
-	VFMADD231PS Y1, Y0, Y2
-	VMASKMOVPS  X2, X3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX2K3(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2K3(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Y0
-	VBROADCASTSS 4(AX), Y1
-	VBROADCASTSS 8(AX), Y2
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
 
 next:
 	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R12*1), X4, X4
+	VMOVSD      (AX)(R13*1), X5
+	VMOVHPD     (AX)(R14*1), X5, X5
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X6
+	VMOVHPD     (AX)(R12*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R13*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	VMOVUPS     (DI), Y5
+	VFMADD231PS Y6, Y5, Y2
+	VFMADD231PS Y4, Y5, Y3
+	MOVQ        R8, R10
+	SHLQ        $0x03, R10
+	ADDQ        R10, DI
+	ADDQ        $+8, BX
+	SUBQ        $+8, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R12*1), X4, X4
+	VMOVSD      (AX)(R13*1), X5
+	VMOVHPD     (AX)(R14*1), X5, X5
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X6
+	VMOVHPD     (AX)(R12*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R13*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y5
+	VMASKMOVPS  (DI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R12*1), X4, X4
+	VMOVSD      (AX)(R13*1), X5
+	VMOVHPD     (AX)(R10*1), X5, X5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y5
+	VPXOR       Y7, Y7, Y7
+	VMASKMOVPS  (DI), X5, X7
+	VANDPS      X5, X6, X6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      X5, X4, X4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X4
+	VMOVHPD     (AX)(R13*1), X4, X4
+	VMOVSD      (AX)(R14*1), X5
+	VMOVHPD     (AX)(R15*1), X5, X5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y5
+	VPXOR       Y7, Y7, Y7
+	VMASKMOVPS  (DI), X5, X7
+	VANDPS      X5, X6, X6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      X5, X4, X4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y4
+	VUNPCKLPS    Y3, Y2, Y5
+	VUNPCKHPS    Y3, Y2, Y3
+	VADDPS       Y5, Y3, Y5
+	VUNPCKLPS    Y2, Y2, Y3
+	VUNPCKHPS    Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VUNPCKLPD    Y3, Y5, Y2
+	VUNPCKHPD    Y3, Y5, Y3
+	VADDPS       Y2, Y3, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y3
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y4, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPS   X0, X1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K3(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K3(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1361,7 +2184,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y3, Y3, Y3
 	VPXOR       Y4, Y4, Y4
@@ -1406,49 +2229,49 @@ fetchedwhole:
 	VMULPS      Y6, Y0, Y4
 	VFMADD231PS Y3, Y1, Y4
 	VFMADD231PS Y5, Y2, Y4
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPS     (DI)(BX*4), Y3
 	VADDPS      Y3, Y4, Y4
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPS (DI)(BX*4), Y3
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPS  Y3, Y4, Y4
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPS Y4, Y3, Y4
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPS Y4, Y3, Y4
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Y5
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y5
 	VMULPS       Y5, Y4, Y4
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Y5
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y5
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Y3
 	VFMADD231PS  Y3, Y5, Y4
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Y4, (DI)(BX*4)
 	ADDQ    $+8, BX
@@ -1457,11 +2280,147 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R8*1), X3
+	VMOVHPD     (AX)(R9*1), X3, X3
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(R11*1), X4, X4
+	VMOVSS      8(AX)(R8*1), X5
+	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R11*1), X5, X5
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X6
+	VMOVHPD     (AX)(R9*1), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(R10*1), X6
+	VMOVHPD     (AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(R8*1), X6
+	VINSERTPS   $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        $+8, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1475,7 +2434,106 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X3
+	VMOVHPD     (AX)(R9*1), X3, X3
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(DI*1), X4, X4
+	VMOVSS      8(AX)(R8*1), X5
+	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(DI*1), X5, X5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_few:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_few
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_few
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X1, X2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_few
+	JGT        quotient_few
+	VMULPS     X2, X0, X0
+	JMP        alpha_few
+
+residual_few:
+	VSUBPS X0, X2, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X2, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_few:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X0, X1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y3, Y3, Y3
@@ -1518,282 +2576,502 @@ fetchedfour:
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y3
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X3, X5
 	VADDPS      X5, X4, X4
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X3, X5
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPS     X5, X4, X4
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPS X4, X5, X4
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPS X4, X5, X4
 
-alphafour:
-	VBROADCASTSS alpha+72(FP), X6
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X6
 	VMULPS       X6, X4, X4
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X6
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X6
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X3, X5
 	VFMADD231PS  X5, X6, X4
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X4, X3, (DI)(BX*4)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2K3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// func spmmF32AVX2K3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2K3(SB), NOSPLIT, $0-76
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF32AVX2K3(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+3, R9
+	LEAQ       onesF32AVX2<>+0(SB), R10
+	SHLQ       $0x02, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPS (R9), X1, X0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     8(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     12(R9), R13
-	IMULQ       BX, R13
-	VMOVSD      (DX)(R10*1), X3
-	VMOVHPD     (DX)(R11*1), X3, X3
-	VMOVSD      (DX)(R12*1), X4
-	VMOVHPD     (DX)(R13*1), X4, X4
-	VMOVSS      8(DX)(R10*1), X5
-	VINSERTPS   $0x10, 8(DX)(R11*1), X5, X5
-	VINSERTPS   $0x20, 8(DX)(R12*1), X5, X5
-	VINSERTPS   $0x30, 8(DX)(R13*1), X5, X5
-	MOVLQSX     16(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     20(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     24(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     28(R9), R9
-	IMULQ       BX, R9
-	VMOVSD      (DX)(R10*1), X6
-	VMOVHPD     (DX)(R11*1), X6, X6
-	VINSERTF128 $0x01, X6, Y3, Y3
-	VMOVSD      (DX)(R12*1), X6
-	VMOVHPD     (DX)(R9*1), X6, X6
-	VINSERTF128 $0x01, X6, Y4, Y4
-	VMOVSS      8(DX)(R10*1), X6
-	VINSERTPS   $0x10, 8(DX)(R11*1), X6, X6
-	VINSERTPS   $0x20, 8(DX)(R12*1), X6, X6
-	VINSERTPS   $0x30, 8(DX)(R9*1), X6, X6
-	VINSERTF128 $0x01, X6, Y5, Y5
-	VSHUFPS     $0x88, Y4, Y3, Y6
-	VSHUFPS     $0xdd, Y4, Y3, Y3
-	VMOVUPS     (AX), Y4
-	VFMADD231PS Y6, Y4, Y0
-	VFMADD231PS Y3, Y4, Y1
-	VFMADD231PS Y5, Y4, Y2
-	LEAQ        (AX)(CX*8), AX
-	ADDQ        $+8, DI
-	SUBQ        $+8, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSD      (DX)(R11*1), X3
-	VMOVHPD     (DX)(R12*1), X3, X3
-	VMOVSD      (DX)(R13*1), X4
-	VMOVHPD     (DX)(R14*1), X4, X4
-	VMOVSS      8(DX)(R11*1), X5
-	VINSERTPS   $0x10, 8(DX)(R12*1), X5, X5
-	VINSERTPS   $0x20, 8(DX)(R13*1), X5, X5
-	VINSERTPS   $0x30, 8(DX)(R14*1), X5, X5
-	VSHUFPS     $0x88, Y4, Y3, Y6
-	VSHUFPS     $0xdd, Y4, Y3, Y3
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF32AVX2<>+0(SB), R10
-	SHLQ        $0x02, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y4
-	VPXOR       Y7, Y7, Y7
-	VMASKMOVPS  (AX), X4, X7
-	VANDPS      X4, X6, X6
-	VFMADD231PS Y6, Y7, Y0
-	VANDPS      X4, X3, X3
-	VFMADD231PS Y3, Y7, Y1
-	VANDPS      X4, X5, X5
-	VFMADD231PS Y5, Y7, Y2
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Y1, Y0, Y3
-	VUNPCKHPS    Y1, Y0, Y1
-	VADDPS       Y3, Y1, Y3
-	VUNPCKLPS    Y0, Y2, Y1
-	VUNPCKHPS    Y0, Y2, Y0
-	VADDPS       Y1, Y0, Y1
-	VUNPCKLPD    Y1, Y3, Y0
-	VUNPCKHPD    Y1, Y3, Y1
-	VADDPS       Y0, Y1, Y0
-	VPERM2F128   $0x20, Y0, Y0, Y1
-	VPERM2F128   $0x31, Y0, Y0, Y0
-	VADDPS       Y1, Y0, Y1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Y0
-	MOVQ         $+3, CX
-	LEAQ         onesF32AVX2<>+0(SB), DX
-	SHLQ         $0x02, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPS   (AX), X3, X2
-
-store:
-	VFMADD231PS Y1, Y0, Y2
-	VMASKMOVPS  X2, X3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX2K4(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2K4(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Y0
-	VBROADCASTSS 4(AX), Y1
-	VBROADCASTSS 8(AX), Y2
-	VBROADCASTSS 12(AX), Y3
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSD      (AX)(R11*1), X5
+	VMOVHPD     (AX)(R12*1), X5, X5
+	VMOVSD      (AX)(R13*1), X6
+	VMOVHPD     (AX)(R14*1), X6, X6
+	VMOVSS      8(AX)(R11*1), X7
+	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R14*1), X7, X7
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X8
+	VMOVHPD     (AX)(R12*1), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R13*1), X8
+	VMOVHPD     (AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R11*1), X8
+	VINSERTPS   $0x10, 8(AX)(R12*1), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R13*1), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (DI), Y6
+	VFMADD231PS Y8, Y6, Y2
+	VFMADD231PS Y5, Y6, Y3
+	VFMADD231PS Y7, Y6, Y4
+	MOVQ        R8, R10
+	SHLQ        $0x03, R10
+	ADDQ        R10, DI
+	ADDQ        $+8, BX
+	SUBQ        $+8, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVSD      (AX)(R11*1), X5
+	VMOVHPD     (AX)(R12*1), X5, X5
+	VMOVSD      (AX)(R13*1), X6
+	VMOVHPD     (AX)(R14*1), X6, X6
+	VMOVSS      8(AX)(R11*1), X7
+	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R14*1), X7, X7
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X8
+	VMOVHPD     (AX)(R12*1), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R13*1), X8
+	VMOVHPD     (AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R11*1), X8
+	VINSERTPS   $0x10, 8(AX)(R12*1), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R13*1), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y6
+	VMASKMOVPS  (DI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X5
+	VMOVHPD     (AX)(R12*1), X5, X5
+	VMOVSD      (AX)(R13*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
+	VMOVSS      8(AX)(R11*1), X7
+	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R10*1), X7, X7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y6
+	VPXOR       Y9, Y9, Y9
+	VMASKMOVPS  (DI), X6, X9
+	VANDPS      X6, X8, X8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      X6, X5, X5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      X6, X7, X7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X5
+	VMOVHPD     (AX)(R13*1), X5, X5
+	VMOVSD      (AX)(R14*1), X6
+	VMOVHPD     (AX)(R15*1), X6, X6
+	VMOVSS      8(AX)(R12*1), X7
+	VINSERTPS   $0x10, 8(AX)(R13*1), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R14*1), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R15*1), X7, X7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y6
+	VPXOR       Y9, Y9, Y9
+	VMASKMOVPS  (DI), X6, X9
+	VANDPS      X6, X8, X8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      X6, X5, X5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      X6, X7, X7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y3
+	VADDPS       Y6, Y3, Y6
+	VUNPCKLPS    Y2, Y4, Y3
+	VUNPCKHPS    Y2, Y4, Y2
+	VADDPS       Y3, Y2, Y3
+	VUNPCKLPD    Y3, Y6, Y2
+	VUNPCKHPD    Y3, Y6, Y3
+	VADDPS       Y2, Y3, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y3
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y5, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPS   X0, X1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K4(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K4(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS 4(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	VBROADCASTSS 12(DI), Y3
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1819,7 +3097,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y4, Y4, Y4
 	VPXOR       Y5, Y5, Y5
@@ -1861,49 +3139,49 @@ fetchedwhole:
 	VFMADD231PS Y5, Y1, Y6
 	VFMADD231PS Y8, Y2, Y6
 	VFMADD231PS Y4, Y3, Y6
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPS     (DI)(BX*4), Y4
 	VADDPS      Y4, Y6, Y6
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPS (DI)(BX*4), Y4
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPS  Y4, Y6, Y6
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPS Y6, Y4, Y6
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPS Y6, Y4, Y6
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Y5
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y5
 	VMULPS       Y5, Y6, Y6
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Y5
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y5
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Y4
 	VFMADD231PS  Y4, Y5, Y6
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Y6, (DI)(BX*4)
 	ADDQ    $+8, BX
@@ -1912,11 +3190,144 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), R11
+	IMULQ       CX, R11
+	VMOVUPS     (AX)(R8*1), X4
+	VMOVUPS     (AX)(R9*1), X5
+	VMOVUPS     (AX)(R10*1), X6
+	VMOVUPS     (AX)(R11*1), X7
+	MOVLQSX     16(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     20(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     24(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     28(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R9*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(DI*1), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        $+8, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1930,7 +3341,110 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVUPS     (AX)(R8*1), X4
+	VMOVUPS     (AX)(R9*1), X5
+	VMOVUPS     (AX)(R10*1), X6
+	VMOVUPS     (AX)(DI*1), X7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_few:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_few
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_few
+	MOVQ       s+8(FP), DI
+	VMASKMOVPS (DI)(BX*4), X1, X2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_few
+	JGT        quotient_few
+	VMULPS     X2, X0, X0
+	JMP        alpha_few
+
+residual_few:
+	VSUBPS X0, X2, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X2, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPS   (DI)(BX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_few:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPS X0, X1, (DI)(BX*4)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y4, Y4, Y4
@@ -1977,261 +3491,474 @@ fetchedfour:
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y4
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X4, X5
 	VADDPS      X5, X6, X6
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X4, X5
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPS     X5, X6, X6
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPS X6, X5, X6
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPS X6, X5, X6
 
-alphafour:
-	VBROADCASTSS alpha+72(FP), X7
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X7
 	VMULPS       X7, X6, X6
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X7
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X7
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X4, X5
 	VFMADD231PS  X5, X7, X6
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X6, X4, (DI)(BX*4)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2K4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// func spmmF32AVX2K4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2K4(SB), NOSPLIT, $0-76
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF32AVX2K4(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	VPXOR   Y0, Y0, Y0
+	MOVQ    fresh+96(FP), R9
+	TESTQ   R9, R9
+	JNZ     begun
+	MOVQ    c+0(FP), R9
+	VMOVUPS (R9), X0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
 
 next:
-	CMPQ       R8, $+8
+	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y4, Y4, Y4
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
 	VPXOR       Y5, Y5, Y5
 	VPXOR       Y6, Y6, Y6
 	VPXOR       Y7, Y7, Y7
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     8(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     12(R9), R13
-	IMULQ       BX, R13
-	VMOVUPS     (DX)(R10*1), X4
-	VMOVUPS     (DX)(R11*1), X5
-	VMOVUPS     (DX)(R12*1), X6
-	VMOVUPS     (DX)(R13*1), X7
-	MOVLQSX     16(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     20(R9), R11
-	IMULQ       BX, R11
-	MOVLQSX     24(R9), R12
-	IMULQ       BX, R12
-	MOVLQSX     28(R9), R9
-	IMULQ       BX, R9
-	VINSERTF128 $0x01, (DX)(R10*1), Y4, Y4
-	VINSERTF128 $0x01, (DX)(R11*1), Y5, Y5
-	VINSERTF128 $0x01, (DX)(R12*1), Y6, Y6
-	VINSERTF128 $0x01, (DX)(R9*1), Y7, Y7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y4
-	VUNPCKLPS   Y7, Y6, Y5
-	VUNPCKHPS   Y7, Y6, Y6
-	VUNPCKLPD   Y5, Y8, Y7
-	VUNPCKHPD   Y5, Y8, Y5
-	VUNPCKLPD   Y6, Y4, Y8
-	VUNPCKHPD   Y6, Y4, Y4
-	VMOVUPS     (AX), Y6
-	VFMADD231PS Y7, Y6, Y0
-	VFMADD231PS Y5, Y6, Y1
-	VFMADD231PS Y8, Y6, Y2
-	VFMADD231PS Y4, Y6, Y3
-	LEAQ        (AX)(CX*8), AX
-	ADDQ        $+8, DI
-	SUBQ        $+8, R8
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVUPS     (AX)(R13*1), X7
+	VMOVUPS     (AX)(R14*1), X8
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R12*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R13*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R10*1), Y8, Y8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	VMOVUPS     (DI), Y7
+	VFMADD231PS Y8, Y7, Y1
+	VFMADD231PS Y6, Y7, Y2
+	VFMADD231PS Y9, Y7, Y3
+	VFMADD231PS Y5, Y7, Y4
+	MOVQ        R8, R10
+	SHLQ        $0x03, R10
+	ADDQ        R10, DI
+	ADDQ        $+8, BX
+	SUBQ        $+8, SI
 	JMP         next
 
 rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y4, Y4, Y4
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
 	VPXOR       Y5, Y5, Y5
 	VPXOR       Y6, Y6, Y6
 	VPXOR       Y7, Y7, Y7
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVUPS     (DX)(R11*1), X4
-	VMOVUPS     (DX)(R12*1), X5
-	VMOVUPS     (DX)(R13*1), X6
-	VMOVUPS     (DX)(R14*1), X7
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y4
-	VUNPCKLPS   Y7, Y6, Y5
-	VUNPCKHPS   Y7, Y6, Y6
-	VUNPCKLPD   Y5, Y8, Y7
-	VUNPCKHPD   Y5, Y8, Y5
-	VUNPCKLPD   Y6, Y4, Y8
-	VUNPCKHPD   Y6, Y4, Y4
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF32AVX2<>+0(SB), R10
-	SHLQ        $0x02, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y6
-	VPXOR       Y9, Y9, Y9
-	VMASKMOVPS  (AX), X6, X9
-	VANDPS      X6, X7, X7
-	VFMADD231PS Y7, Y9, Y0
-	VANDPS      X6, X5, X5
-	VFMADD231PS Y5, Y9, Y1
-	VANDPS      X6, X8, X8
-	VFMADD231PS Y8, Y9, Y2
-	VANDPS      X6, X4, X4
-	VFMADD231PS Y4, Y9, Y3
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R14
+	IMULQ       CX, R14
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVUPS     (AX)(R13*1), X7
+	VMOVUPS     (AX)(R14*1), X8
+	MOVLQSX     16(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     20(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     24(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     28(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R12*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R13*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R10*1), Y8, Y8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y7
+	VMASKMOVPS  (DI), Y7, Y10
+	VANDPS      Y7, Y8, Y8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      Y7, Y6, Y6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      Y7, Y9, Y9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      Y7, Y5, Y5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+8, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
 
-sum:
-	VUNPCKLPS    Y1, Y0, Y4
-	VUNPCKHPS    Y1, Y0, Y0
-	VADDPS       Y4, Y0, Y4
-	VUNPCKLPS    Y3, Y2, Y0
-	VUNPCKHPS    Y3, Y2, Y1
-	VADDPS       Y0, Y1, Y0
-	VUNPCKLPD    Y0, Y4, Y1
-	VUNPCKHPD    Y0, Y4, Y0
-	VADDPS       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y1, Y1, Y0
-	VPERM2F128   $0x31, Y1, Y1, Y1
-	VADDPS       Y0, Y1, Y0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Y1
-	MOVQ         $+4, CX
-	LEAQ         onesF32AVX2<>+0(SB), DX
-	SHLQ         $0x02, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPS   (AX), X3, X2
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-store:
-	VFMADD231PS Y0, Y1, Y2
-	VMASKMOVPS  X2, X3, (AX)
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVUPS     (AX)(R13*1), X7
+	VMOVUPS     (AX)(R10*1), X8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y7
+	VPXOR       Y10, Y10, Y10
+	VMASKMOVPS  (DI), X7, X10
+	VANDPS      X7, X8, X8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      X7, X6, X6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      X7, X9, X9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      X7, X5, X5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVUPS     (AX)(R12*1), X5
+	VMOVUPS     (AX)(R13*1), X6
+	VMOVUPS     (AX)(R14*1), X7
+	VMOVUPS     (AX)(R15*1), X8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y7
+	VPXOR       Y10, Y10, Y10
+	VMASKMOVPS  (DI), X7, X10
+	VANDPS      X7, X8, X8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      X7, X6, X6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      X7, X9, X9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      X7, X5, X5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y5
+	VUNPCKLPS    Y2, Y1, Y6
+	VUNPCKHPS    Y2, Y1, Y1
+	VADDPS       Y6, Y1, Y6
+	VUNPCKLPS    Y4, Y3, Y1
+	VUNPCKHPS    Y4, Y3, Y2
+	VADDPS       Y1, Y2, Y1
+	VUNPCKLPD    Y1, Y6, Y2
+	VUNPCKHPD    Y1, Y6, Y1
+	VADDPS       Y2, Y1, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y1
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y1, Y2, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPS      X0, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
 	VZEROUPPER
 	RET
 

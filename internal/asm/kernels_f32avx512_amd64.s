@@ -2792,24 +2792,29 @@ done:
 	VZEROUPPER
 	RET
 
-// func sddmmF32AVX512K1(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
+// func sddmmF32AVX512K1(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX512K1(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Z0
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+TEXT ·sddmmF32AVX512K1(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Z0
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
 
 next:
 	CMPQ       SI, $+16
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+80
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -2859,7 +2864,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -2914,49 +2919,49 @@ fetchedwhole:
 	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z2
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z4
-	VADDPS       Z4, Z2, Z2
+	VMOVUPS      (DI)(BX*4), Z6
+	VADDPS       Z6, Z2, Z2
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
-	VMOVUPS (DI)(BX*4), Z4
-	MOVQ    op+64(FP), DI
+	VMOVUPS (DI)(BX*4), Z6
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
-	VMULPS  Z4, Z2, Z2
-	JMP     alphawhole
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z6, Z2, Z2
+	JMP     alpha_whole
 
-residualwhole:
-	VSUBPS Z2, Z4, Z2
-	JMP    alphawhole
+residual_whole:
+	VSUBPS Z2, Z6, Z2
+	JMP    alpha_whole
 
-quotientwhole:
-	VDIVPS Z2, Z4, Z2
+quotient_whole:
+	VDIVPS Z2, Z6, Z2
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Z5
-	VMULPS       Z5, Z2, Z2
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z7
+	VMULPS       Z7, Z2, Z2
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Z5
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z7
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z4
-	VFMADD231PS  Z4, Z5, Z2
+	VMOVUPS      (DI)(BX*4), Z6
+	VFMADD231PS  Z6, Z7, Z2
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Z2, (DI)(BX*4)
 	ADDQ    $+16, BX
@@ -2965,351 +2970,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ      (DX)(BX*4), DI
-	LEAQ      -1(SI), R8
-	VPXORD    Z3, Z3, Z3
-	MOVLQSX   (DI), R9
-	IMULQ     CX, R9
-	MOVQ      $+1, R10
-	CMPQ      R10, R8
-	CMOVQGT   R8, R10
-	MOVLQSX   (DI)(R10*4), R10
-	IMULQ     CX, R10
-	MOVQ      $+2, R11
-	CMPQ      R11, R8
-	CMOVQGT   R8, R11
-	MOVLQSX   (DI)(R11*4), R11
-	IMULQ     CX, R11
-	MOVQ      $+3, R12
-	CMPQ      R12, R8
-	CMOVQGT   R8, R12
-	MOVLQSX   (DI)(R12*4), R12
-	IMULQ     CX, R12
-	VMOVSS    (AX)(R9*1), X3
-	VINSERTPS $0x10, (AX)(R10*1), X3, X3
-	VINSERTPS $0x20, (AX)(R11*1), X3, X3
-	VINSERTPS $0x30, (AX)(R12*1), X3, X3
-	VMULPS    Z3, Z0, Z1
-	MOVQ      $+4, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVQ      $-1, R8
-	BZHIQ     DI, R8, R8
-	KMOVW     R8, K1
-	MOVQ      op+64(FP), DI
-	TESTQ     $+4, DI
-	JZ        begunfour
-	MOVQ      p+0(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X2
-	VADDPS    X2, X1, X1
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X2
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPS    X2, X1, X1
-	JMP       alphafour
-
-residualfour:
-	VSUBPS X1, X2, X1
-	JMP    alphafour
-
-quotientfour:
-	VDIVPS X1, X2, X1
-
-alphafour:
-	VBROADCASTSS alpha+72(FP), X4
-	VMULPS       X4, X1, X1
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X4
-	MOVQ         p+0(FP), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, X2
-	VFMADD231PS  X2, X4, X1
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPS X1, K1, (DI)(BX*4)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF32AVX512K1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512K1(SB), NOSPLIT, $0-76
-	VPXORD Z0, Z0, Z0
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+80
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    288(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    292(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    296(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    300(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    304(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    308(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    312(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    316(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z1, Z1, Z1
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      8(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      12(R9), R13
-	IMULQ        BX, R13
-	VMOVSS       (DX)(R10*1), X1
-	VINSERTPS    $0x10, (DX)(R11*1), X1, X1
-	VINSERTPS    $0x20, (DX)(R12*1), X1, X1
-	VINSERTPS    $0x30, (DX)(R13*1), X1, X1
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      24(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      28(R9), R13
-	IMULQ        BX, R13
-	VMOVSS       (DX)(R10*1), X2
-	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
-	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
-	VINSERTPS    $0x30, (DX)(R13*1), X2, X2
-	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      32(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      36(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      40(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      44(R9), R13
-	IMULQ        BX, R13
-	VMOVSS       (DX)(R10*1), X2
-	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
-	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
-	VINSERTPS    $0x30, (DX)(R13*1), X2, X2
-	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      48(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      52(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      56(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      60(R9), R9
-	IMULQ        BX, R9
-	VMOVSS       (DX)(R10*1), X2
-	VINSERTPS    $0x10, (DX)(R11*1), X2, X2
-	VINSERTPS    $0x20, (DX)(R12*1), X2, X2
-	VINSERTPS    $0x30, (DX)(R9*1), X2, X2
-	VINSERTF32X4 $0x03, X2, Z1, Z1
-	VMOVUPS      (AX), Z2
-	VFMADD231PS  Z1, Z2, Z0
-	LEAQ         (AX)(CX*8), AX
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+16, DI
-	SUBQ         $+16, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXORD      Z3, Z3, Z3
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSS      (DX)(R11*1), X3
-	VINSERTPS   $0x10, (DX)(R12*1), X3, X3
-	VINSERTPS   $0x20, (DX)(R13*1), X3, X3
-	VINSERTPS   $0x30, (DX)(R14*1), X3, X3
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	MOVQ        $-1, R10
-	BZHIQ       R9, R10, R10
-	KMOVW       R10, K1
-	VPXORD      Z4, Z4, Z4
-	VMOVUPS.Z   (AX), K1, X4
-	VFMADD231PS Z3, Z4, K1, Z0
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Z0, Z0, Z1
-	VUNPCKHPS    Z0, Z0, Z2
-	VADDPS       Z1, Z2, Z1
-	VUNPCKLPS    Z0, Z0, Z2
-	VUNPCKHPS    Z0, Z0, Z0
-	VADDPS       Z2, Z0, Z2
-	VUNPCKLPD    Z2, Z1, Z0
-	VUNPCKHPD    Z2, Z1, Z1
-	VADDPS       Z0, Z1, Z0
-	VSHUFF32X4   $0x88, Z0, Z0, Z1
-	VSHUFF32X4   $0xdd, Z0, Z0, Z0
-	VADDPS       Z1, Z0, Z1
-	VSHUFF32X4   $0x88, Z1, Z1, Z0
-	VSHUFF32X4   $0xdd, Z1, Z1, Z1
-	VADDPS       Z0, Z1, Z0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Z1
-	MOVQ         $+1, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z5, Z5, Z5
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPS.Z    (AX), K1, X5
-
-store:
-	VFMADD231PS Z0, Z1, Z5
-	VMOVUPS     X5, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX512K2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX512K2(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Z0
-	VBROADCASTSS 4(AX), Z1
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+80
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -3359,7 +3030,833 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X3
+	VINSERTPS    $0x10, (AX)(R9*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R11*1), X3, X3
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z3, Z3
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z3, Z3
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSS       (AX)(R8*1), X2
+	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z3, Z3
+	VMULPS       Z3, Z0, Z0
+	MOVQ         $+16, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z2
+	VADDPS       Z2, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z2
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPS    Z2, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPS Z0, Z2, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Z0, Z2, Z0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Z6
+	VMULPS       Z6, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Z6
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z2
+	VFMADD231PS  Z2, Z6, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ      (DX)(BX*4), DI
+	VPXORD    Z4, Z4, Z4
+	MOVLQSX   (DI), R8
+	IMULQ     CX, R8
+	MOVLQSX   4(DI), R9
+	IMULQ     CX, R9
+	MOVLQSX   8(DI), R10
+	IMULQ     CX, R10
+	MOVLQSX   12(DI), DI
+	IMULQ     CX, DI
+	VMOVSS    (AX)(R8*1), X4
+	VINSERTPS $0x10, (AX)(R9*1), X4, X4
+	VINSERTPS $0x20, (AX)(R10*1), X4, X4
+	VINSERTPS $0x30, (AX)(DI*1), X4, X4
+	VMULPS    Z4, Z0, Z0
+	MOVQ      $+4, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K1
+	MOVQ      op+96(FP), DI
+	TESTQ     $+4, DI
+	JZ        begun_few
+	MOVQ      p+0(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X2
+	VADDPS    X2, X0, X0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X2
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPS    X2, X0, X0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPS X0, X2, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X2, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X6
+	VMULPS       X6, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X6
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X2
+	VFMADD231PS  X2, X6, X0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ      (DX)(BX*4), DI
+	LEAQ      -1(SI), R8
+	VPXORD    Z5, Z5, Z5
+	MOVLQSX   (DI), R9
+	IMULQ     CX, R9
+	MOVQ      $+1, R10
+	CMPQ      R10, R8
+	CMOVQGT   R8, R10
+	MOVLQSX   (DI)(R10*4), R10
+	IMULQ     CX, R10
+	MOVQ      $+2, R11
+	CMPQ      R11, R8
+	CMOVQGT   R8, R11
+	MOVLQSX   (DI)(R11*4), R11
+	IMULQ     CX, R11
+	MOVQ      $+3, R12
+	CMPQ      R12, R8
+	CMOVQGT   R8, R12
+	MOVLQSX   (DI)(R12*4), R12
+	IMULQ     CX, R12
+	VMOVSS    (AX)(R9*1), X5
+	VINSERTPS $0x10, (AX)(R10*1), X5, X5
+	VINSERTPS $0x20, (AX)(R11*1), X5, X5
+	VINSERTPS $0x30, (AX)(R12*1), X5, X5
+	VMULPS    Z5, Z0, Z2
+	MOVQ      $+4, DI
+	CMPQ      SI, DI
+	CMOVQLT   SI, DI
+	MOVQ      $-1, R8
+	BZHIQ     DI, R8, R8
+	KMOVW     R8, K1
+	MOVQ      op+96(FP), DI
+	TESTQ     $+4, DI
+	JZ        begun_last
+	MOVQ      p+0(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X6
+	VADDPS    X6, X2, X2
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X6
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    X6, X2, X2
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS X2, X6, X2
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS X2, X6, X2
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X7
+	VMULPS       X7, X2, X2
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X7
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X6
+	VFMADD231PS  X6, X7, X2
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X2, K1, (DI)(BX*4)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K1(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+1, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPS.Z (R9), K1, X0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z2, Z2, Z2
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X2
+	VINSERTPS    $0x10, (AX)(R12*1), X2, X2
+	VINSERTPS    $0x20, (AX)(R13*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R14*1), X2, X2
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	VMOVUPS      (DI), Z3
+	VFMADD231PS  Z2, Z3, Z1
+	MOVQ         R8, R10
+	SHLQ         $0x04, R10
+	ADDQ         R10, DI
+	ADDQ         $+16, BX
+	SUBQ         $+16, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z4, Z4, Z4
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X4
+	VINSERTPS    $0x10, (AX)(R12*1), X4, X4
+	VINSERTPS    $0x20, (AX)(R13*1), X4, X4
+	VINSERTPS    $0x30, (AX)(R14*1), X4, X4
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z4, Z4
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
+	VINSERTF32X4 $0x02, X3, Z4, Z4
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSS       (AX)(R11*1), X3
+	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x03, X3, Z4, Z4
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPS.Z    (DI), K2, Z3
+	VFMADD231PS  Z4, Z3, K2, Z1
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXORD      Z5, Z5, Z5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSS      (AX)(R11*1), X5
+	VINSERTPS   $0x10, (AX)(R12*1), X5, X5
+	VINSERTPS   $0x20, (AX)(R13*1), X5, X5
+	VINSERTPS   $0x30, (AX)(R10*1), X5, X5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z6, Z6, Z6
+	VMOVUPS.Z   (DI), K2, X6
+	VFMADD231PS Z5, Z6, K2, Z1
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXORD      Z7, Z7, Z7
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSS      (AX)(R12*1), X7
+	VINSERTPS   $0x10, (AX)(R13*1), X7, X7
+	VINSERTPS   $0x20, (AX)(R14*1), X7, X7
+	VINSERTPS   $0x30, (AX)(R15*1), X7, X7
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z8, Z8, Z8
+	VMOVUPS.Z   (DI), K2, X8
+	VFMADD231PS Z7, Z8, K2, Z1
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z3
+	VUNPCKLPS    Z1, Z1, Z9
+	VUNPCKHPS    Z1, Z1, Z10
+	VADDPS       Z9, Z10, Z9
+	VUNPCKLPS    Z1, Z1, Z10
+	VUNPCKHPS    Z1, Z1, Z11
+	VADDPS       Z10, Z11, Z10
+	VUNPCKLPD    Z10, Z9, Z11
+	VUNPCKHPD    Z10, Z9, Z9
+	VADDPS       Z11, Z9, Z11
+	VSHUFF32X4   $0x88, Z11, Z11, Z9
+	VSHUFF32X4   $0xdd, Z11, Z11, Z10
+	VADDPS       Z9, Z10, Z9
+	VSHUFF32X4   $0x88, Z9, Z9, Z10
+	VSHUFF32X4   $0xdd, Z9, Z9, Z9
+	VADDPS       Z10, Z9, Z10
+	VFMADD231PS  Z10, Z3, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPS      X0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K2(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Z0
+	VBROADCASTSS 4(DI), Z1
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
@@ -3418,52 +3915,52 @@ fetchedwhole:
 	VMOVHPD      (AX)(DI*1), X4, X4
 	VINSERTF32X4 $0x03, X4, Z3, Z3
 	VSHUFPS      $0x88, Z3, Z2, Z4
-	VSHUFPS      $0xdd, Z3, Z2, Z7
+	VSHUFPS      $0xdd, Z3, Z2, Z11
 	VMULPS       Z4, Z0, Z4
-	VFMADD231PS  Z7, Z1, Z4
-	MOVQ         op+64(FP), DI
+	VFMADD231PS  Z11, Z1, Z4
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z7
-	VADDPS       Z7, Z4, Z4
+	VMOVUPS      (DI)(BX*4), Z11
+	VADDPS       Z11, Z4, Z4
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
-	VMOVUPS (DI)(BX*4), Z7
-	MOVQ    op+64(FP), DI
+	VMOVUPS (DI)(BX*4), Z11
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
-	VMULPS  Z7, Z4, Z4
-	JMP     alphawhole
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z11, Z4, Z4
+	JMP     alpha_whole
 
-residualwhole:
-	VSUBPS Z4, Z7, Z4
-	JMP    alphawhole
+residual_whole:
+	VSUBPS Z4, Z11, Z4
+	JMP    alpha_whole
 
-quotientwhole:
-	VDIVPS Z4, Z7, Z4
+quotient_whole:
+	VDIVPS Z4, Z11, Z4
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Z8
-	VMULPS       Z8, Z4, Z4
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z12
+	VMULPS       Z12, Z4, Z4
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Z8
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z12
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z7
-	VFMADD231PS  Z7, Z8, Z4
+	VMOVUPS      (DI)(BX*4), Z11
+	VFMADD231PS  Z11, Z12, Z4
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Z4, (DI)(BX*4)
 	ADDQ    $+16, BX
@@ -3472,368 +3969,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ        (DX)(BX*4), DI
-	LEAQ        -1(SI), R8
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVLQSX     (DI), R9
-	IMULQ       CX, R9
-	MOVQ        $+1, R10
-	CMPQ        R10, R8
-	CMOVQGT     R8, R10
-	MOVLQSX     (DI)(R10*4), R10
-	IMULQ       CX, R10
-	MOVQ        $+2, R11
-	CMPQ        R11, R8
-	CMOVQGT     R8, R11
-	MOVLQSX     (DI)(R11*4), R11
-	IMULQ       CX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R8
-	CMOVQGT     R8, R12
-	MOVLQSX     (DI)(R12*4), R12
-	IMULQ       CX, R12
-	VMOVSD      (AX)(R9*1), X5
-	VMOVHPD     (AX)(R10*1), X5, X5
-	VMOVSD      (AX)(R11*1), X6
-	VMOVHPD     (AX)(R12*1), X6, X6
-	VSHUFPS     $0x88, Z6, Z5, Z2
-	VSHUFPS     $0xdd, Z6, Z5, Z3
-	VMULPS      Z2, Z0, Z2
-	VFMADD231PS Z3, Z1, Z2
-	MOVQ        $+4, DI
-	CMPQ        SI, DI
-	CMOVQLT     SI, DI
-	MOVQ        $-1, R8
-	BZHIQ       DI, R8, R8
-	KMOVW       R8, K1
-	MOVQ        op+64(FP), DI
-	TESTQ       $+4, DI
-	JZ          begunfour
-	MOVQ        p+0(FP), DI
-	VMOVUPS.Z   (DI)(BX*4), K1, X3
-	VADDPS      X3, X2, X2
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X3
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPS    X3, X2, X2
-	JMP       alphafour
-
-residualfour:
-	VSUBPS X2, X3, X2
-	JMP    alphafour
-
-quotientfour:
-	VDIVPS X2, X3, X2
-
-alphafour:
-	VBROADCASTSS alpha+72(FP), X4
-	VMULPS       X4, X2, X2
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X4
-	MOVQ         p+0(FP), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, X3
-	VFMADD231PS  X3, X4, X2
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPS X2, K1, (DI)(BX*4)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF32AVX512K2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512K2(SB), NOSPLIT, $0-76
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+80
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    288(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    292(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    296(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    300(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    304(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    308(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    312(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    316(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      8(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      12(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X2
-	VMOVHPD      (DX)(R11*1), X2, X2
-	VMOVSD       (DX)(R12*1), X3
-	VMOVHPD      (DX)(R13*1), X3, X3
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      24(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      28(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X4
-	VMOVHPD      (DX)(R11*1), X4, X4
-	VINSERTF32X4 $0x01, X4, Z2, Z2
-	VMOVSD       (DX)(R12*1), X4
-	VMOVHPD      (DX)(R13*1), X4, X4
-	VINSERTF32X4 $0x01, X4, Z3, Z3
-	MOVLQSX      32(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      36(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      40(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      44(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X4
-	VMOVHPD      (DX)(R11*1), X4, X4
-	VINSERTF32X4 $0x02, X4, Z2, Z2
-	VMOVSD       (DX)(R12*1), X4
-	VMOVHPD      (DX)(R13*1), X4, X4
-	VINSERTF32X4 $0x02, X4, Z3, Z3
-	MOVLQSX      48(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      52(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      56(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      60(R9), R9
-	IMULQ        BX, R9
-	VMOVSD       (DX)(R10*1), X4
-	VMOVHPD      (DX)(R11*1), X4, X4
-	VINSERTF32X4 $0x03, X4, Z2, Z2
-	VMOVSD       (DX)(R12*1), X4
-	VMOVHPD      (DX)(R9*1), X4, X4
-	VINSERTF32X4 $0x03, X4, Z3, Z3
-	VSHUFPS      $0x88, Z3, Z2, Z4
-	VSHUFPS      $0xdd, Z3, Z2, Z9
-	VMOVUPS      (AX), Z10
-	VFMADD231PS  Z4, Z10, Z0
-	VFMADD231PS  Z9, Z10, Z1
-	LEAQ         (AX)(CX*8), AX
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+16, DI
-	SUBQ         $+16, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXORD      Z5, Z5, Z5
-	VPXORD      Z6, Z6, Z6
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSD      (DX)(R11*1), X5
-	VMOVHPD     (DX)(R12*1), X5, X5
-	VMOVSD      (DX)(R13*1), X6
-	VMOVHPD     (DX)(R14*1), X6, X6
-	VSHUFPS     $0x88, Z6, Z5, Z2
-	VSHUFPS     $0xdd, Z6, Z5, Z3
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	MOVQ        $-1, R10
-	BZHIQ       R9, R10, R10
-	KMOVW       R10, K1
-	VPXORD      Z7, Z7, Z7
-	VMOVUPS.Z   (AX), K1, X7
-	VFMADD231PS Z2, Z7, K1, Z0
-	VFMADD231PS Z3, Z7, K1, Z1
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Z1, Z0, Z2
-	VUNPCKHPS    Z1, Z0, Z1
-	VADDPS       Z2, Z1, Z2
-	VUNPCKLPS    Z0, Z0, Z1
-	VUNPCKHPS    Z0, Z0, Z0
-	VADDPS       Z1, Z0, Z1
-	VUNPCKLPD    Z1, Z2, Z0
-	VUNPCKHPD    Z1, Z2, Z1
-	VADDPS       Z0, Z1, Z0
-	VSHUFF32X4   $0x88, Z0, Z0, Z1
-	VSHUFF32X4   $0xdd, Z0, Z0, Z0
-	VADDPS       Z1, Z0, Z1
-	VSHUFF32X4   $0x88, Z1, Z1, Z0
-	VSHUFF32X4   $0xdd, Z1, Z1, Z1
-	VADDPS       Z0, Z1, Z0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Z1
-	MOVQ         $+2, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z8, Z8, Z8
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPS.Z    (AX), K1, X8
-
-store:
-	VFMADD231PS Z0, Z1, Z8
-	VMOVUPS     X8, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX512K3(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX512K3(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Z0
-	VBROADCASTSS 4(AX), Z1
-	VBROADCASTSS 8(AX), Z2
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+80
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -3883,7 +4029,872 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X5
+	VMOVHPD      (AX)(R9*1), X5, X5
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(R11*1), X6, X6
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z5, Z5
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(R11*1), X4, X4
+	VINSERTF32X4 $0x01, X4, Z6, Z6
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z5, Z5
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(R11*1), X4, X4
+	VINSERTF32X4 $0x02, X4, Z6, Z6
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z5, Z5
+	VMOVSD       (AX)(R10*1), X4
+	VMOVHPD      (AX)(DI*1), X4, X4
+	VINSERTF32X4 $0x03, X4, Z6, Z6
+	VSHUFPS      $0x88, Z6, Z5, Z4
+	VSHUFPS      $0xdd, Z6, Z5, Z11
+	VMULPS       Z4, Z0, Z0
+	VFMADD231PS  Z11, Z1, Z0
+	MOVQ         $+16, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Z4
+	VMULPS       Z4, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Z4
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXORD      Z7, Z7, Z7
+	VPXORD      Z8, Z8, Z8
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X7
+	VMOVHPD     (AX)(R9*1), X7, X7
+	VMOVSD      (AX)(R10*1), X8
+	VMOVHPD     (AX)(DI*1), X8, X8
+	VSHUFPS     $0x88, Z8, Z7, Z4
+	VSHUFPS     $0xdd, Z8, Z7, Z11
+	VMULPS      Z4, Z0, Z0
+	VFMADD231PS Z11, Z1, Z0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPS    X1, X0, X0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPS X0, X1, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X1, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X4
+	VMULPS       X4, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X4
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X1
+	VFMADD231PS  X1, X4, X0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXORD      Z9, Z9, Z9
+	VPXORD      Z10, Z10, Z10
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X9
+	VMOVHPD     (AX)(R10*1), X9, X9
+	VMOVSD      (AX)(R11*1), X10
+	VMOVHPD     (AX)(R12*1), X10, X10
+	VSHUFPS     $0x88, Z10, Z9, Z4
+	VSHUFPS     $0xdd, Z10, Z9, Z11
+	VMULPS      Z4, Z0, Z4
+	VFMADD231PS Z11, Z1, Z4
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_last
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X11
+	VADDPS      X11, X4, X4
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X11
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    X11, X4, X4
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS X4, X11, X4
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS X4, X11, X4
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X12
+	VMULPS       X12, X4, X4
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X12
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X11
+	VFMADD231PS  X11, X12, X4
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X4, K1, (DI)(BX*4)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K2(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+2, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPS.Z (R9), K1, X0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R12*1), X3, X3
+	VMOVSD       (AX)(R13*1), X4
+	VMOVHPD      (AX)(R14*1), X4, X4
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x01, X5, Z3, Z3
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R14*1), X5, X5
+	VINSERTF32X4 $0x01, X5, Z4, Z4
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x02, X5, Z3, Z3
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R14*1), X5, X5
+	VINSERTF32X4 $0x02, X5, Z4, Z4
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x03, X5, Z3, Z3
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R10*1), X5, X5
+	VINSERTF32X4 $0x03, X5, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z3, Z5
+	VSHUFPS      $0xdd, Z4, Z3, Z14
+	VMOVUPS      (DI), Z15
+	VFMADD231PS  Z5, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	MOVQ         R8, R10
+	SHLQ         $0x04, R10
+	ADDQ         R10, DI
+	ADDQ         $+16, BX
+	SUBQ         $+16, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X6
+	VMOVHPD      (AX)(R12*1), X6, X6
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R14*1), X7, X7
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x01, X5, Z6, Z6
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R14*1), X5, X5
+	VINSERTF32X4 $0x01, X5, Z7, Z7
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x02, X5, Z6, Z6
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R14*1), X5, X5
+	VINSERTF32X4 $0x02, X5, Z7, Z7
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	VINSERTF32X4 $0x03, X5, Z6, Z6
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R10*1), X5, X5
+	VINSERTF32X4 $0x03, X5, Z7, Z7
+	VSHUFPS      $0x88, Z7, Z6, Z5
+	VSHUFPS      $0xdd, Z7, Z6, Z14
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPS.Z    (DI), K2, Z15
+	VFMADD231PS  Z5, Z15, K2, Z1
+	VFMADD231PS  Z14, Z15, K2, Z2
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXORD      Z8, Z8, Z8
+	VPXORD      Z9, Z9, Z9
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X8
+	VMOVHPD     (AX)(R12*1), X8, X8
+	VMOVSD      (AX)(R13*1), X9
+	VMOVHPD     (AX)(R10*1), X9, X9
+	VSHUFPS     $0x88, Z9, Z8, Z5
+	VSHUFPS     $0xdd, Z9, Z8, Z14
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z10, Z10, Z10
+	VMOVUPS.Z   (DI), K2, X10
+	VFMADD231PS Z5, Z10, K2, Z1
+	VFMADD231PS Z14, Z10, K2, Z2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXORD      Z11, Z11, Z11
+	VPXORD      Z12, Z12, Z12
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X11
+	VMOVHPD     (AX)(R13*1), X11, X11
+	VMOVSD      (AX)(R14*1), X12
+	VMOVHPD     (AX)(R15*1), X12, X12
+	VSHUFPS     $0x88, Z12, Z11, Z5
+	VSHUFPS     $0xdd, Z12, Z11, Z14
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z13, Z13, Z13
+	VMOVUPS.Z   (DI), K2, X13
+	VFMADD231PS Z5, Z13, K2, Z1
+	VFMADD231PS Z14, Z13, K2, Z2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z5
+	VUNPCKLPS    Z2, Z1, Z14
+	VUNPCKHPS    Z2, Z1, Z15
+	VADDPS       Z14, Z15, Z14
+	VUNPCKLPS    Z1, Z1, Z15
+	VUNPCKHPS    Z1, Z1, Z16
+	VADDPS       Z15, Z16, Z15
+	VUNPCKLPD    Z15, Z14, Z16
+	VUNPCKHPD    Z15, Z14, Z14
+	VADDPS       Z16, Z14, Z16
+	VSHUFF32X4   $0x88, Z16, Z16, Z14
+	VSHUFF32X4   $0xdd, Z16, Z16, Z15
+	VADDPS       Z14, Z15, Z14
+	VSHUFF32X4   $0x88, Z14, Z14, Z15
+	VSHUFF32X4   $0xdd, Z14, Z14, Z14
+	VADDPS       Z15, Z14, Z15
+	VFMADD231PS  Z15, Z5, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPS      X0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K3(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K3(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Z0
+	VBROADCASTSS 4(DI), Z1
+	VBROADCASTSS 8(DI), Z2
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
@@ -3962,53 +4973,53 @@ fetchedwhole:
 	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VSHUFPS      $0x88, Z4, Z3, Z6
-	VSHUFPS      $0xdd, Z4, Z3, Z10
+	VSHUFPS      $0xdd, Z4, Z3, Z16
 	VMULPS       Z6, Z0, Z6
-	VFMADD231PS  Z10, Z1, Z6
+	VFMADD231PS  Z16, Z1, Z6
 	VFMADD231PS  Z5, Z2, Z6
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z10
-	VADDPS       Z10, Z6, Z6
+	VMOVUPS      (DI)(BX*4), Z16
+	VADDPS       Z16, Z6, Z6
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
-	VMOVUPS (DI)(BX*4), Z10
-	MOVQ    op+64(FP), DI
+	VMOVUPS (DI)(BX*4), Z16
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
-	VMULPS  Z10, Z6, Z6
-	JMP     alphawhole
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z16, Z6, Z6
+	JMP     alpha_whole
 
-residualwhole:
-	VSUBPS Z6, Z10, Z6
-	JMP    alphawhole
+residual_whole:
+	VSUBPS Z6, Z16, Z6
+	JMP    alpha_whole
 
-quotientwhole:
-	VDIVPS Z6, Z10, Z6
+quotient_whole:
+	VDIVPS Z6, Z16, Z6
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Z11
-	VMULPS       Z11, Z6, Z6
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z17
+	VMULPS       Z17, Z6, Z6
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Z11
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z17
 	MOVQ         p+0(FP), DI
-	VMOVUPS      (DI)(BX*4), Z10
-	VFMADD231PS  Z10, Z11, Z6
+	VMOVUPS      (DI)(BX*4), Z16
+	VFMADD231PS  Z16, Z17, Z6
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Z6, (DI)(BX*4)
 	ADDQ    $+16, BX
@@ -4017,403 +5028,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ        (DX)(BX*4), DI
-	LEAQ        -1(SI), R8
-	VPXORD      Z7, Z7, Z7
-	VPXORD      Z8, Z8, Z8
-	VPXORD      Z9, Z9, Z9
-	MOVLQSX     (DI), R9
-	IMULQ       CX, R9
-	MOVQ        $+1, R10
-	CMPQ        R10, R8
-	CMOVQGT     R8, R10
-	MOVLQSX     (DI)(R10*4), R10
-	IMULQ       CX, R10
-	MOVQ        $+2, R11
-	CMPQ        R11, R8
-	CMOVQGT     R8, R11
-	MOVLQSX     (DI)(R11*4), R11
-	IMULQ       CX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R8
-	CMOVQGT     R8, R12
-	MOVLQSX     (DI)(R12*4), R12
-	IMULQ       CX, R12
-	VMOVSD      (AX)(R9*1), X7
-	VMOVHPD     (AX)(R10*1), X7, X7
-	VMOVSD      (AX)(R11*1), X8
-	VMOVHPD     (AX)(R12*1), X8, X8
-	VMOVSS      8(AX)(R9*1), X9
-	VINSERTPS   $0x10, 8(AX)(R10*1), X9, X9
-	VINSERTPS   $0x20, 8(AX)(R11*1), X9, X9
-	VINSERTPS   $0x30, 8(AX)(R12*1), X9, X9
-	VSHUFPS     $0x88, Z8, Z7, Z3
-	VSHUFPS     $0xdd, Z8, Z7, Z4
-	VMULPS      Z3, Z0, Z3
-	VFMADD231PS Z4, Z1, Z3
-	VFMADD231PS Z9, Z2, Z3
-	MOVQ        $+4, DI
-	CMPQ        SI, DI
-	CMOVQLT     SI, DI
-	MOVQ        $-1, R8
-	BZHIQ       DI, R8, R8
-	KMOVW       R8, K1
-	MOVQ        op+64(FP), DI
-	TESTQ       $+4, DI
-	JZ          begunfour
-	MOVQ        p+0(FP), DI
-	VMOVUPS.Z   (DI)(BX*4), K1, X4
-	VADDPS      X4, X3, X3
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X4
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPS    X4, X3, X3
-	JMP       alphafour
-
-residualfour:
-	VSUBPS X3, X4, X3
-	JMP    alphafour
-
-quotientfour:
-	VDIVPS X3, X4, X3
-
-alphafour:
-	VBROADCASTSS alpha+72(FP), X5
-	VMULPS       X5, X3, X3
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X5
-	MOVQ         p+0(FP), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, X4
-	VFMADD231PS  X4, X5, X3
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPS X3, K1, (DI)(BX*4)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF32AVX512K3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512K3(SB), NOSPLIT, $0-76
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+80
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    288(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    292(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    296(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    300(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    304(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    308(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    312(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    316(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z3, Z3, Z3
-	VPXORD       Z4, Z4, Z4
-	VPXORD       Z5, Z5, Z5
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      8(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      12(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X3
-	VMOVHPD      (DX)(R11*1), X3, X3
-	VMOVSD       (DX)(R12*1), X4
-	VMOVHPD      (DX)(R13*1), X4, X4
-	VMOVSS       8(DX)(R10*1), X5
-	VINSERTPS    $0x10, 8(DX)(R11*1), X5, X5
-	VINSERTPS    $0x20, 8(DX)(R12*1), X5, X5
-	VINSERTPS    $0x30, 8(DX)(R13*1), X5, X5
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      24(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      28(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X6
-	VMOVHPD      (DX)(R11*1), X6, X6
-	VINSERTF32X4 $0x01, X6, Z3, Z3
-	VMOVSD       (DX)(R12*1), X6
-	VMOVHPD      (DX)(R13*1), X6, X6
-	VINSERTF32X4 $0x01, X6, Z4, Z4
-	VMOVSS       8(DX)(R10*1), X6
-	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
-	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
-	VINSERTPS    $0x30, 8(DX)(R13*1), X6, X6
-	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      32(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      36(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      40(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      44(R9), R13
-	IMULQ        BX, R13
-	VMOVSD       (DX)(R10*1), X6
-	VMOVHPD      (DX)(R11*1), X6, X6
-	VINSERTF32X4 $0x02, X6, Z3, Z3
-	VMOVSD       (DX)(R12*1), X6
-	VMOVHPD      (DX)(R13*1), X6, X6
-	VINSERTF32X4 $0x02, X6, Z4, Z4
-	VMOVSS       8(DX)(R10*1), X6
-	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
-	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
-	VINSERTPS    $0x30, 8(DX)(R13*1), X6, X6
-	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      48(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      52(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      56(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      60(R9), R9
-	IMULQ        BX, R9
-	VMOVSD       (DX)(R10*1), X6
-	VMOVHPD      (DX)(R11*1), X6, X6
-	VINSERTF32X4 $0x03, X6, Z3, Z3
-	VMOVSD       (DX)(R12*1), X6
-	VMOVHPD      (DX)(R9*1), X6, X6
-	VINSERTF32X4 $0x03, X6, Z4, Z4
-	VMOVSS       8(DX)(R10*1), X6
-	VINSERTPS    $0x10, 8(DX)(R11*1), X6, X6
-	VINSERTPS    $0x20, 8(DX)(R12*1), X6, X6
-	VINSERTPS    $0x30, 8(DX)(R9*1), X6, X6
-	VINSERTF32X4 $0x03, X6, Z5, Z5
-	VSHUFPS      $0x88, Z4, Z3, Z6
-	VSHUFPS      $0xdd, Z4, Z3, Z12
-	VMOVUPS      (AX), Z13
-	VFMADD231PS  Z6, Z13, Z0
-	VFMADD231PS  Z12, Z13, Z1
-	VFMADD231PS  Z5, Z13, Z2
-	LEAQ         (AX)(CX*8), AX
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+16, DI
-	SUBQ         $+16, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXORD      Z7, Z7, Z7
-	VPXORD      Z8, Z8, Z8
-	VPXORD      Z9, Z9, Z9
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVSD      (DX)(R11*1), X7
-	VMOVHPD     (DX)(R12*1), X7, X7
-	VMOVSD      (DX)(R13*1), X8
-	VMOVHPD     (DX)(R14*1), X8, X8
-	VMOVSS      8(DX)(R11*1), X9
-	VINSERTPS   $0x10, 8(DX)(R12*1), X9, X9
-	VINSERTPS   $0x20, 8(DX)(R13*1), X9, X9
-	VINSERTPS   $0x30, 8(DX)(R14*1), X9, X9
-	VSHUFPS     $0x88, Z8, Z7, Z3
-	VSHUFPS     $0xdd, Z8, Z7, Z4
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	MOVQ        $-1, R10
-	BZHIQ       R9, R10, R10
-	KMOVW       R10, K1
-	VPXORD      Z10, Z10, Z10
-	VMOVUPS.Z   (AX), K1, X10
-	VFMADD231PS Z3, Z10, K1, Z0
-	VFMADD231PS Z4, Z10, K1, Z1
-	VFMADD231PS Z9, Z10, K1, Z2
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPS    Z1, Z0, Z3
-	VUNPCKHPS    Z1, Z0, Z1
-	VADDPS       Z3, Z1, Z3
-	VUNPCKLPS    Z0, Z2, Z1
-	VUNPCKHPS    Z0, Z2, Z0
-	VADDPS       Z1, Z0, Z1
-	VUNPCKLPD    Z1, Z3, Z0
-	VUNPCKHPD    Z1, Z3, Z1
-	VADDPS       Z0, Z1, Z0
-	VSHUFF32X4   $0x88, Z0, Z0, Z1
-	VSHUFF32X4   $0xdd, Z0, Z0, Z0
-	VADDPS       Z1, Z0, Z1
-	VSHUFF32X4   $0x88, Z1, Z1, Z0
-	VSHUFF32X4   $0xdd, Z1, Z1, Z1
-	VADDPS       Z0, Z1, Z0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Z1
-	MOVQ         $+3, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z11, Z11, Z11
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPS.Z    (AX), K1, X11
-
-store:
-	VFMADD231PS Z0, Z1, Z11
-	VMOVUPS     X11, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF32AVX512K4(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX512K4(SB), NOSPLIT, $0-80
-	MOVQ         a+16(FP), AX
-	VBROADCASTSS (AX), Z0
-	VBROADCASTSS 4(AX), Z1
-	VBROADCASTSS 8(AX), Z2
-	VBROADCASTSS 12(AX), Z3
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+16
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+80
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -4463,7 +5088,961 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X7
+	VMOVHPD      (AX)(R9*1), X7, X7
+	VMOVSD       (AX)(R10*1), X8
+	VMOVHPD      (AX)(R11*1), X8, X8
+	VMOVSS       8(AX)(R8*1), X9
+	VINSERTPS    $0x10, 8(AX)(R9*1), X9, X9
+	VINSERTPS    $0x20, 8(AX)(R10*1), X9, X9
+	VINSERTPS    $0x30, 8(AX)(R11*1), X9, X9
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z7, Z7
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z8, Z8
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z9, Z9
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z7, Z7
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z8, Z8
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z9, Z9
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X6
+	VMOVHPD      (AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z7, Z7
+	VMOVSD       (AX)(R10*1), X6
+	VMOVHPD      (AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z8, Z8
+	VMOVSS       8(AX)(R8*1), X6
+	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z9, Z9
+	VSHUFPS      $0x88, Z8, Z7, Z6
+	VSHUFPS      $0xdd, Z8, Z7, Z16
+	VMULPS       Z6, Z0, Z0
+	VFMADD231PS  Z16, Z1, Z0
+	VFMADD231PS  Z9, Z2, Z0
+	MOVQ         $+16, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXORD      Z10, Z10, Z10
+	VPXORD      Z11, Z11, Z11
+	VPXORD      Z12, Z12, Z12
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X10
+	VMOVHPD     (AX)(R9*1), X10, X10
+	VMOVSD      (AX)(R10*1), X11
+	VMOVHPD     (AX)(DI*1), X11, X11
+	VMOVSS      8(AX)(R8*1), X12
+	VINSERTPS   $0x10, 8(AX)(R9*1), X12, X12
+	VINSERTPS   $0x20, 8(AX)(R10*1), X12, X12
+	VINSERTPS   $0x30, 8(AX)(DI*1), X12, X12
+	VSHUFPS     $0x88, Z11, Z10, Z6
+	VSHUFPS     $0xdd, Z11, Z10, Z16
+	VMULPS      Z6, Z0, Z0
+	VFMADD231PS Z16, Z1, Z0
+	VFMADD231PS Z12, Z2, Z0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPS    X1, X0, X0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPS X0, X1, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X1, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VPXORD      Z13, Z13, Z13
+	VPXORD      Z14, Z14, Z14
+	VPXORD      Z15, Z15, Z15
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X13
+	VMOVHPD     (AX)(R10*1), X13, X13
+	VMOVSD      (AX)(R11*1), X14
+	VMOVHPD     (AX)(R12*1), X14, X14
+	VMOVSS      8(AX)(R9*1), X15
+	VINSERTPS   $0x10, 8(AX)(R10*1), X15, X15
+	VINSERTPS   $0x20, 8(AX)(R11*1), X15, X15
+	VINSERTPS   $0x30, 8(AX)(R12*1), X15, X15
+	VSHUFPS     $0x88, Z14, Z13, Z6
+	VSHUFPS     $0xdd, Z14, Z13, Z16
+	VMULPS      Z6, Z0, Z6
+	VFMADD231PS Z16, Z1, Z6
+	VFMADD231PS Z15, Z2, Z6
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_last
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X16
+	VADDPS      X16, X6, X6
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X16
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    X16, X6, X6
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS X6, X16, X6
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS X6, X16, X6
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X17
+	VMULPS       X17, X6, X6
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X17
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X16
+	VFMADD231PS  X16, X17, X6
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X6, K1, (DI)(BX*4)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K3(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+3, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPS.Z (R9), K1, X0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X4
+	VMOVHPD      (AX)(R12*1), X4, X4
+	VMOVSD       (AX)(R13*1), X5
+	VMOVHPD      (AX)(R14*1), X5, X5
+	VMOVSS       8(AX)(R11*1), X6
+	VINSERTPS    $0x10, 8(AX)(R12*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R13*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R14*1), X6, X6
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z4, Z4
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z4, Z4
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z4, Z4
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VSHUFPS      $0x88, Z5, Z4, Z7
+	VSHUFPS      $0xdd, Z5, Z4, Z19
+	VMOVUPS      (DI), Z20
+	VFMADD231PS  Z7, Z20, Z1
+	VFMADD231PS  Z19, Z20, Z2
+	VFMADD231PS  Z6, Z20, Z3
+	MOVQ         R8, R10
+	SHLQ         $0x04, R10
+	ADDQ         R10, DI
+	ADDQ         $+16, BX
+	SUBQ         $+16, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X8
+	VMOVHPD      (AX)(R12*1), X8, X8
+	VMOVSD       (AX)(R13*1), X9
+	VMOVHPD      (AX)(R14*1), X9, X9
+	VMOVSS       8(AX)(R11*1), X10
+	VINSERTPS    $0x10, 8(AX)(R12*1), X10, X10
+	VINSERTPS    $0x20, 8(AX)(R13*1), X10, X10
+	VINSERTPS    $0x30, 8(AX)(R14*1), X10, X10
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z8, Z8
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z9, Z9
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z10, Z10
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z8, Z8
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z9, Z9
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z10, Z10
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X7
+	VMOVHPD      (AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z8, Z8
+	VMOVSD       (AX)(R13*1), X7
+	VMOVHPD      (AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z9, Z9
+	VMOVSS       8(AX)(R11*1), X7
+	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z10, Z10
+	VSHUFPS      $0x88, Z9, Z8, Z7
+	VSHUFPS      $0xdd, Z9, Z8, Z19
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPS.Z    (DI), K2, Z20
+	VFMADD231PS  Z7, Z20, K2, Z1
+	VFMADD231PS  Z19, Z20, K2, Z2
+	VFMADD231PS  Z10, Z20, K2, Z3
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXORD      Z11, Z11, Z11
+	VPXORD      Z12, Z12, Z12
+	VPXORD      Z13, Z13, Z13
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X11
+	VMOVHPD     (AX)(R12*1), X11, X11
+	VMOVSD      (AX)(R13*1), X12
+	VMOVHPD     (AX)(R10*1), X12, X12
+	VMOVSS      8(AX)(R11*1), X13
+	VINSERTPS   $0x10, 8(AX)(R12*1), X13, X13
+	VINSERTPS   $0x20, 8(AX)(R13*1), X13, X13
+	VINSERTPS   $0x30, 8(AX)(R10*1), X13, X13
+	VSHUFPS     $0x88, Z12, Z11, Z7
+	VSHUFPS     $0xdd, Z12, Z11, Z19
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z14, Z14, Z14
+	VMOVUPS.Z   (DI), K2, X14
+	VFMADD231PS Z7, Z14, K2, Z1
+	VFMADD231PS Z19, Z14, K2, Z2
+	VFMADD231PS Z13, Z14, K2, Z3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXORD      Z15, Z15, Z15
+	VPXORD      Z16, Z16, Z16
+	VPXORD      Z17, Z17, Z17
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X15
+	VMOVHPD     (AX)(R13*1), X15, X15
+	VMOVSD      (AX)(R14*1), X16
+	VMOVHPD     (AX)(R15*1), X16, X16
+	VMOVSS      8(AX)(R12*1), X17
+	VINSERTPS   $0x10, 8(AX)(R13*1), X17, X17
+	VINSERTPS   $0x20, 8(AX)(R14*1), X17, X17
+	VINSERTPS   $0x30, 8(AX)(R15*1), X17, X17
+	VSHUFPS     $0x88, Z16, Z15, Z7
+	VSHUFPS     $0xdd, Z16, Z15, Z19
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K2
+	VPXORD      Z18, Z18, Z18
+	VMOVUPS.Z   (DI), K2, X18
+	VFMADD231PS Z7, Z18, K2, Z1
+	VFMADD231PS Z19, Z18, K2, Z2
+	VFMADD231PS Z17, Z18, K2, Z3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z7
+	VUNPCKLPS    Z2, Z1, Z19
+	VUNPCKHPS    Z2, Z1, Z20
+	VADDPS       Z19, Z20, Z19
+	VUNPCKLPS    Z1, Z3, Z20
+	VUNPCKHPS    Z1, Z3, Z21
+	VADDPS       Z20, Z21, Z20
+	VUNPCKLPD    Z20, Z19, Z21
+	VUNPCKHPD    Z20, Z19, Z19
+	VADDPS       Z21, Z19, Z21
+	VSHUFF32X4   $0x88, Z21, Z21, Z19
+	VSHUFF32X4   $0xdd, Z21, Z21, Z20
+	VADDPS       Z19, Z20, Z19
+	VSHUFF32X4   $0x88, Z19, Z19, Z20
+	VSHUFF32X4   $0xdd, Z19, Z19, Z19
+	VADDPS       Z20, Z19, Z20
+	VFMADD231PS  Z20, Z7, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPS      X0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K4(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K4(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSS (DI), Z0
+	VBROADCASTSS 4(DI), Z1
+	VBROADCASTSS 8(DI), Z2
+	VBROADCASTSS 12(DI), Z3
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
@@ -4529,49 +6108,49 @@ fetchedwhole:
 	VFMADD231PS  Z8, Z1, Z11
 	VFMADD231PS  Z10, Z2, Z11
 	VFMADD231PS  Z9, Z3, Z11
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Z8
 	VADDPS       Z8, Z11, Z11
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPS (DI)(BX*4), Z8
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPS  Z8, Z11, Z11
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPS Z11, Z8, Z11
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPS Z11, Z8, Z11
 
-alphawhole:
-	VBROADCASTSS alpha+72(FP), Z9
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z9
 	VMULPS       Z9, Z11, Z11
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSS beta+76(FP), Z9
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z9
 	MOVQ         p+0(FP), DI
 	VMOVUPS      (DI)(BX*4), Z8
 	VFMADD231PS  Z8, Z9, Z11
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPS Z11, (DI)(BX*4)
 	ADDQ    $+16, BX
@@ -4580,11 +6159,191 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+80
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    288(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    292(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    296(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    300(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    304(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    308(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    312(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    316(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      8(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      12(DI), R11
+	IMULQ        CX, R11
+	VMOVUPS      (AX)(R8*1), X13
+	VMOVUPS      (AX)(R9*1), X14
+	VMOVUPS      (AX)(R10*1), X15
+	VMOVUPS      (AX)(R11*1), X16
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      24(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      28(DI), R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z13, Z13
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z14, Z14
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z15, Z15
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z16, Z16
+	MOVLQSX      32(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      36(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      40(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      44(DI), R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z13, Z13
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z14, Z14
+	VINSERTF32X4 $0x02, (AX)(R10*1), Z15, Z15
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z16, Z16
+	MOVLQSX      48(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      52(DI), R9
+	IMULQ        CX, R9
+	MOVLQSX      56(DI), R10
+	IMULQ        CX, R10
+	MOVLQSX      60(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z13, Z13
+	VINSERTF32X4 $0x03, (AX)(R9*1), Z14, Z14
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z15, Z15
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z16, Z16
+	VUNPCKLPS    Z14, Z13, Z8
+	VUNPCKHPS    Z14, Z13, Z9
+	VUNPCKLPS    Z16, Z15, Z10
+	VUNPCKHPS    Z16, Z15, Z11
+	VUNPCKLPD    Z10, Z8, Z12
+	VUNPCKHPD    Z10, Z8, Z8
+	VUNPCKLPD    Z11, Z9, Z10
+	VUNPCKHPD    Z11, Z9, Z9
+	VMULPS       Z12, Z0, Z0
+	VFMADD231PS  Z8, Z1, Z0
+	VFMADD231PS  Z10, Z2, Z0
+	VFMADD231PS  Z9, Z3, Z0
+	MOVQ         $+16, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPS Z0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -4598,13 +6357,115 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ        (DX)(BX*4), DI
+	VPXORD      Z17, Z17, Z17
+	VPXORD      Z18, Z18, Z18
+	VPXORD      Z19, Z19, Z19
+	VPXORD      Z20, Z20, Z20
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	MOVLQSX     8(DI), R10
+	IMULQ       CX, R10
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVUPS     (AX)(R8*1), X17
+	VMOVUPS     (AX)(R9*1), X18
+	VMOVUPS     (AX)(R10*1), X19
+	VMOVUPS     (AX)(DI*1), X20
+	VUNPCKLPS   Z18, Z17, Z8
+	VUNPCKHPS   Z18, Z17, Z9
+	VUNPCKLPS   Z20, Z19, Z10
+	VUNPCKHPS   Z20, Z19, Z11
+	VUNPCKLPD   Z10, Z8, Z12
+	VUNPCKHPD   Z10, Z8, Z8
+	VUNPCKLPD   Z11, Z9, Z10
+	VUNPCKHPD   Z11, Z9, Z9
+	VMULPS      Z12, Z0, Z0
+	VFMADD231PS Z8, Z1, Z0
+	VFMADD231PS Z10, Z2, Z0
+	VFMADD231PS Z9, Z3, Z0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_few
+	MOVQ        p+0(FP), DI
+	VMOVUPS.Z   (DI)(BX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPS    X1, X0, X0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPS X0, X1, X0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPS X0, X1, X0
+
+alpha_few:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), DI
+	VMOVUPS.Z    (DI)(BX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPS X0, K1, (DI)(BX*4)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXORD      Z13, Z13, Z13
-	VPXORD      Z14, Z14, Z14
-	VPXORD      Z15, Z15, Z15
-	VPXORD      Z16, Z16, Z16
+	VPXORD      Z21, Z21, Z21
+	VPXORD      Z22, Z22, Z22
+	VPXORD      Z23, Z23, Z23
+	VPXORD      Z24, Z24, Z24
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -4622,329 +6483,580 @@ fetchedfour:
 	CMOVQGT     R8, R12
 	MOVLQSX     (DI)(R12*4), R12
 	IMULQ       CX, R12
-	VMOVUPS     (AX)(R9*1), X13
-	VMOVUPS     (AX)(R10*1), X14
-	VMOVUPS     (AX)(R11*1), X15
-	VMOVUPS     (AX)(R12*1), X16
-	VUNPCKLPS   Z14, Z13, Z4
-	VUNPCKHPS   Z14, Z13, Z5
-	VUNPCKLPS   Z16, Z15, Z6
-	VUNPCKHPS   Z16, Z15, Z7
-	VUNPCKLPD   Z6, Z4, Z8
-	VUNPCKHPD   Z6, Z4, Z4
-	VUNPCKLPD   Z7, Z5, Z6
-	VUNPCKHPD   Z7, Z5, Z5
-	VMULPS      Z8, Z0, Z7
-	VFMADD231PS Z4, Z1, Z7
-	VFMADD231PS Z6, Z2, Z7
-	VFMADD231PS Z5, Z3, Z7
+	VMOVUPS     (AX)(R9*1), X21
+	VMOVUPS     (AX)(R10*1), X22
+	VMOVUPS     (AX)(R11*1), X23
+	VMOVUPS     (AX)(R12*1), X24
+	VUNPCKLPS   Z22, Z21, Z8
+	VUNPCKHPS   Z22, Z21, Z9
+	VUNPCKLPS   Z24, Z23, Z10
+	VUNPCKHPS   Z24, Z23, Z11
+	VUNPCKLPD   Z10, Z8, Z12
+	VUNPCKHPD   Z10, Z8, Z8
+	VUNPCKLPD   Z11, Z9, Z10
+	VUNPCKHPD   Z11, Z9, Z9
+	VMULPS      Z12, Z0, Z11
+	VFMADD231PS Z8, Z1, Z11
+	VFMADD231PS Z10, Z2, Z11
+	VFMADD231PS Z9, Z3, Z11
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	MOVQ        $-1, R8
 	BZHIQ       DI, R8, R8
 	KMOVW       R8, K1
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMOVUPS.Z   (DI)(BX*4), K1, X4
-	VADDPS      X4, X7, X7
+	VMOVUPS.Z   (DI)(BX*4), K1, X8
+	VADDPS      X8, X11, X11
 
-begunfour:
-	MOVQ      op+64(FP), DI
+begun_last:
+	MOVQ      op+96(FP), DI
 	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
 	TESTQ     $+3, DI
-	JZ        alphafour
+	JZ        alpha_last
 	MOVQ      s+8(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X4
-	MOVQ      op+64(FP), DI
+	VMOVUPS.Z (DI)(BX*4), K1, X8
+	MOVQ      op+96(FP), DI
 	ANDQ      $+3, DI
 	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPS    X4, X7, X7
-	JMP       alphafour
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    X8, X11, X11
+	JMP       alpha_last
 
-residualfour:
-	VSUBPS X7, X4, X7
-	JMP    alphafour
+residual_last:
+	VSUBPS X11, X8, X11
+	JMP    alpha_last
 
-quotientfour:
-	VDIVPS X7, X4, X7
+quotient_last:
+	VDIVPS X11, X8, X11
 
-alphafour:
-	VBROADCASTSS alpha+72(FP), X5
-	VMULPS       X5, X7, X7
-	MOVQ         op+64(FP), DI
+alpha_last:
+	VBROADCASTSS alpha+104(FP), X9
+	VMULPS       X9, X11, X11
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSS beta+76(FP), X5
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), X9
 	MOVQ         p+0(FP), DI
-	VMOVUPS.Z    (DI)(BX*4), K1, X4
-	VFMADD231PS  X4, X5, X7
+	VMOVUPS.Z    (DI)(BX*4), K1, X8
+	VFMADD231PS  X8, X9, X11
 
-storefour:
+store_last:
 	MOVQ    p+0(FP), DI
-	VMOVUPS X7, K1, (DI)(BX*4)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
+	VMOVUPS X11, K1, (DI)(BX*4)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512K4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, fresh int, alpha float32)
+// func spmmF32AVX512K4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512K4(SB), NOSPLIT, $0-76
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
+TEXT ·spmmF32AVX512K4(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	VPXORD  Z0, Z0, Z0
+	MOVQ    fresh+96(FP), R9
+	TESTQ   R9, R9
+	JNZ     begun
+	MOVQ    c+0(FP), R9
+	VMOVUPS (R9), X0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
 
 next:
-	CMPQ       R8, $+16
+	CMPQ       SI, $+16
 	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+80
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    288(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    292(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    296(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    300(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    304(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    308(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    312(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    316(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z4, Z4, Z4
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
 	VPXORD       Z5, Z5, Z5
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      8(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      12(R9), R13
-	IMULQ        BX, R13
-	VMOVUPS      (DX)(R10*1), X4
-	VMOVUPS      (DX)(R11*1), X5
-	VMOVUPS      (DX)(R12*1), X6
-	VMOVUPS      (DX)(R13*1), X7
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      24(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      28(R9), R13
-	IMULQ        BX, R13
-	VINSERTF32X4 $0x01, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x01, (DX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x01, (DX)(R13*1), Z7, Z7
-	MOVLQSX      32(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      36(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      40(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      44(R9), R13
-	IMULQ        BX, R13
-	VINSERTF32X4 $0x02, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x02, (DX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x02, (DX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x02, (DX)(R13*1), Z7, Z7
-	MOVLQSX      48(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      52(R9), R11
-	IMULQ        BX, R11
-	MOVLQSX      56(R9), R12
-	IMULQ        BX, R12
-	MOVLQSX      60(R9), R9
-	IMULQ        BX, R9
-	VINSERTF32X4 $0x03, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x03, (DX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x03, (DX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x03, (DX)(R9*1), Z7, Z7
-	VUNPCKLPS    Z5, Z4, Z8
-	VUNPCKHPS    Z5, Z4, Z9
-	VUNPCKLPS    Z7, Z6, Z10
-	VUNPCKHPS    Z7, Z6, Z11
-	VUNPCKLPD    Z10, Z8, Z12
-	VUNPCKHPD    Z10, Z8, Z8
-	VUNPCKLPD    Z11, Z9, Z10
+	VPXORD       Z8, Z8, Z8
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVUPS      (AX)(R11*1), X5
+	VMOVUPS      (AX)(R12*1), X6
+	VMOVUPS      (AX)(R13*1), X7
+	VMOVUPS      (AX)(R14*1), X8
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R14*1), Z8, Z8
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R13*1), Z7, Z7
+	VINSERTF32X4 $0x02, (AX)(R14*1), Z8, Z8
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R13*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z8, Z8
+	VUNPCKLPS    Z6, Z5, Z9
+	VUNPCKHPS    Z6, Z5, Z10
+	VUNPCKLPS    Z8, Z7, Z11
+	VUNPCKHPS    Z8, Z7, Z12
+	VUNPCKLPD    Z11, Z9, Z13
 	VUNPCKHPD    Z11, Z9, Z9
-	VMOVUPS      (AX), Z11
-	VFMADD231PS  Z12, Z11, Z0
-	VFMADD231PS  Z8, Z11, Z1
-	VFMADD231PS  Z10, Z11, Z2
-	VFMADD231PS  Z9, Z11, Z3
-	LEAQ         (AX)(CX*8), AX
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+16, DI
-	SUBQ         $+16, R8
+	VUNPCKLPD    Z12, Z10, Z11
+	VUNPCKHPD    Z12, Z10, Z10
+	VMOVUPS      (DI), Z12
+	VFMADD231PS  Z13, Z12, Z1
+	VFMADD231PS  Z9, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VFMADD231PS  Z10, Z12, Z4
+	MOVQ         R8, R10
+	SHLQ         $0x04, R10
+	ADDQ         R10, DI
+	ADDQ         $+16, BX
+	SUBQ         $+16, SI
 	JMP          next
 
 rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+16
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+80
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    288(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    292(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    296(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    300(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    304(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    308(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    312(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    316(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXORD      Z13, Z13, Z13
-	VPXORD      Z14, Z14, Z14
-	VPXORD      Z15, Z15, Z15
-	VPXORD      Z16, Z16, Z16
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	MOVQ        $+2, R13
-	CMPQ        R13, R10
-	CMOVQGT     R10, R13
-	MOVLQSX     (R9)(R13*4), R13
-	IMULQ       BX, R13
-	MOVQ        $+3, R14
-	CMPQ        R14, R10
-	CMOVQGT     R10, R14
-	MOVLQSX     (R9)(R14*4), R14
-	IMULQ       BX, R14
-	VMOVUPS     (DX)(R11*1), X13
-	VMOVUPS     (DX)(R12*1), X14
-	VMOVUPS     (DX)(R13*1), X15
-	VMOVUPS     (DX)(R14*1), X16
-	VUNPCKLPS   Z14, Z13, Z4
-	VUNPCKHPS   Z14, Z13, Z5
-	VUNPCKLPS   Z16, Z15, Z6
-	VUNPCKHPS   Z16, Z15, Z7
-	VUNPCKLPD   Z6, Z4, Z8
-	VUNPCKHPD   Z6, Z4, Z4
-	VUNPCKLPD   Z7, Z5, Z6
-	VUNPCKHPD   Z7, Z5, Z5
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	MOVQ        $-1, R10
-	BZHIQ       R9, R10, R10
-	KMOVW       R10, K1
-	VPXORD      Z17, Z17, Z17
-	VMOVUPS.Z   (AX), K1, X17
-	VFMADD231PS Z8, Z17, K1, Z0
-	VFMADD231PS Z4, Z17, K1, Z1
-	VFMADD231PS Z6, Z17, K1, Z2
-	VFMADD231PS Z5, Z17, K1, Z3
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      8(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      12(R10), R14
+	IMULQ        CX, R14
+	VMOVUPS      (AX)(R11*1), X14
+	VMOVUPS      (AX)(R12*1), X15
+	VMOVUPS      (AX)(R13*1), X16
+	VMOVUPS      (AX)(R14*1), X17
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      24(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      28(R10), R14
+	IMULQ        CX, R14
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z16, Z16
+	VINSERTF32X4 $0x01, (AX)(R14*1), Z17, Z17
+	MOVLQSX      32(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      36(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      40(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      44(R10), R14
+	IMULQ        CX, R14
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x02, (AX)(R13*1), Z16, Z16
+	VINSERTF32X4 $0x02, (AX)(R14*1), Z17, Z17
+	MOVLQSX      48(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      52(R10), R12
+	IMULQ        CX, R12
+	MOVLQSX      56(R10), R13
+	IMULQ        CX, R13
+	MOVLQSX      60(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x03, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x03, (AX)(R13*1), Z16, Z16
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z17, Z17
+	VUNPCKLPS    Z15, Z14, Z9
+	VUNPCKHPS    Z15, Z14, Z10
+	VUNPCKLPS    Z17, Z16, Z11
+	VUNPCKHPS    Z17, Z16, Z12
+	VUNPCKLPD    Z11, Z9, Z13
+	VUNPCKHPD    Z11, Z9, Z9
+	VUNPCKLPD    Z12, Z10, Z11
+	VUNPCKHPD    Z12, Z10, Z10
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K1
+	VMOVUPS.Z    (DI), K1, Z12
+	VFMADD231PS  Z13, Z12, K1, Z1
+	VFMADD231PS  Z9, Z12, K1, Z2
+	VFMADD231PS  Z11, Z12, K1, Z3
+	VFMADD231PS  Z10, Z12, K1, Z4
+	MOVQ         $+16, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
 
-sum:
-	VUNPCKLPS    Z1, Z0, Z4
-	VUNPCKHPS    Z1, Z0, Z0
-	VADDPS       Z4, Z0, Z4
-	VUNPCKLPS    Z3, Z2, Z0
-	VUNPCKHPS    Z3, Z2, Z1
-	VADDPS       Z0, Z1, Z0
-	VUNPCKLPD    Z0, Z4, Z1
-	VUNPCKHPD    Z0, Z4, Z0
-	VADDPS       Z1, Z0, Z1
-	VSHUFF32X4   $0x88, Z1, Z1, Z0
-	VSHUFF32X4   $0xdd, Z1, Z1, Z1
-	VADDPS       Z0, Z1, Z0
-	VSHUFF32X4   $0x88, Z0, Z0, Z1
-	VSHUFF32X4   $0xdd, Z0, Z0, Z0
-	VADDPS       Z1, Z0, Z1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSS alpha+72(FP), Z0
-	MOVQ         $+4, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z18, Z18, Z18
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPS.Z    (AX), K1, X18
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-store:
-	VFMADD231PS Z1, Z0, Z18
-	VMOVUPS     X18, K1, (AX)
+fetched_few:
+	LEAQ        (DX)(BX*4), R10
+	VPXORD      Z18, Z18, Z18
+	VPXORD      Z19, Z19, Z19
+	VPXORD      Z20, Z20, Z20
+	VPXORD      Z21, Z21, Z21
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	MOVLQSX     8(R10), R13
+	IMULQ       CX, R13
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVUPS     (AX)(R11*1), X18
+	VMOVUPS     (AX)(R12*1), X19
+	VMOVUPS     (AX)(R13*1), X20
+	VMOVUPS     (AX)(R10*1), X21
+	VUNPCKLPS   Z19, Z18, Z9
+	VUNPCKHPS   Z19, Z18, Z10
+	VUNPCKLPS   Z21, Z20, Z11
+	VUNPCKHPS   Z21, Z20, Z12
+	VUNPCKLPD   Z11, Z9, Z13
+	VUNPCKHPD   Z11, Z9, Z9
+	VUNPCKLPD   Z12, Z10, Z11
+	VUNPCKHPD   Z12, Z10, Z10
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K1
+	VPXORD      Z22, Z22, Z22
+	VMOVUPS.Z   (DI), K1, X22
+	VFMADD231PS Z13, Z22, K1, Z1
+	VFMADD231PS Z9, Z22, K1, Z2
+	VFMADD231PS Z11, Z22, K1, Z3
+	VFMADD231PS Z10, Z22, K1, Z4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXORD      Z23, Z23, Z23
+	VPXORD      Z24, Z24, Z24
+	VPXORD      Z25, Z25, Z25
+	VPXORD      Z26, Z26, Z26
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+2, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+3, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVUPS     (AX)(R12*1), X23
+	VMOVUPS     (AX)(R13*1), X24
+	VMOVUPS     (AX)(R14*1), X25
+	VMOVUPS     (AX)(R15*1), X26
+	VUNPCKLPS   Z24, Z23, Z9
+	VUNPCKHPS   Z24, Z23, Z10
+	VUNPCKLPS   Z26, Z25, Z11
+	VUNPCKHPS   Z26, Z25, Z12
+	VUNPCKLPD   Z11, Z9, Z13
+	VUNPCKHPD   Z11, Z9, Z9
+	VUNPCKLPD   Z12, Z10, Z11
+	VUNPCKHPD   Z12, Z10, Z10
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K1
+	VPXORD      Z27, Z27, Z27
+	VMOVUPS.Z   (DI), K1, X27
+	VFMADD231PS Z13, Z27, K1, Z1
+	VFMADD231PS Z9, Z27, K1, Z2
+	VFMADD231PS Z11, Z27, K1, Z3
+	VFMADD231PS Z10, Z27, K1, Z4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z9
+	VUNPCKLPS    Z2, Z1, Z10
+	VUNPCKHPS    Z2, Z1, Z11
+	VADDPS       Z10, Z11, Z10
+	VUNPCKLPS    Z4, Z3, Z11
+	VUNPCKHPS    Z4, Z3, Z12
+	VADDPS       Z11, Z12, Z11
+	VUNPCKLPD    Z11, Z10, Z12
+	VUNPCKHPD    Z11, Z10, Z10
+	VADDPS       Z12, Z10, Z12
+	VSHUFF32X4   $0x88, Z12, Z12, Z10
+	VSHUFF32X4   $0xdd, Z12, Z12, Z11
+	VADDPS       Z10, Z11, Z10
+	VSHUFF32X4   $0x88, Z10, Z10, Z11
+	VSHUFF32X4   $0xdd, Z10, Z10, Z10
+	VADDPS       Z11, Z10, Z11
+	VFMADD231PS  Z11, Z9, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPS      X0, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
 	VZEROUPPER
 	RET
 

@@ -556,24 +556,29 @@ DATA onesF64AVX2<>+48(SB)/8, $0x0000000000000000
 DATA onesF64AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF64AVX2<>(SB), RODATA|NOPTR, $64
 
-// func sddmmF64AVX2K1(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// func sddmmF64AVX2K1(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX2K1(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Y0
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+TEXT ·sddmmF64AVX2K1(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Y0
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
 
 next:
 	CMPQ       SI, $+4
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -587,7 +592,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -604,49 +609,49 @@ fetchedwhole:
 	VMOVHPD     (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y1
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPD     (DI)(BX*8), Y2
 	VADDPD      Y2, Y1, Y1
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Y2
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Y2, Y1, Y1
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Y1, Y2, Y1
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Y1, Y2, Y1
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Y3
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y3
 	VMULPD       Y3, Y1, Y1
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Y3
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Y2
 	VFMADD231PD  Y2, Y3, Y1
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Y1, (DI)(BX*8)
 	ADDQ    $+4, BX
@@ -655,11 +660,15 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -673,7 +682,97 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y1, Y1, Y1
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVSD      (AX)(R8*1), X1
+	VMOVHPD     (AX)(R9*1), X1, X1
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VMOVSD      (AX)(R8*1), X2
+	VMOVHPD     (AX)(DI*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y1, Y1, Y1
@@ -707,224 +806,335 @@ fetchedfour:
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y2
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y2, Y3
 	VADDPD      Y3, Y1, Y1
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y2, Y3
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPD     Y3, Y1, Y1
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPD Y1, Y3, Y1
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPD Y1, Y3, Y1
 
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y4
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y4
 	VMULPD       Y4, Y1, Y1
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y4
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y4
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y2, Y3
 	VFMADD231PD  Y3, Y4, Y1
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y1, Y2, (DI)(BX*8)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2K1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// func spmmF64AVX2K1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2K1(SB), NOSPLIT, $0-80
-	VPXOR Y0, Y0, Y0
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF64AVX2K1(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+4
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+1, R9
+	LEAQ       onesF64AVX2<>+0(SB), R10
+	SHLQ       $0x03, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPD (R9), Y1, Y0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y1, Y1, Y1
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	VMOVSD      (DX)(R10*1), X1
-	VMOVHPD     (DX)(R11*1), X1, X1
-	MOVLQSX     8(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     12(R9), R9
-	IMULQ       BX, R9
-	VMOVSD      (DX)(R10*1), X2
-	VMOVHPD     (DX)(R9*1), X2, X2
-	VINSERTF128 $0x01, X2, Y1, Y1
-	VMOVUPD     (AX), Y2
-	VFMADD231PD Y1, Y2, Y0
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y1, Y1, Y1
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VMOVSD      (DX)(R11*1), X1
-	VMOVHPD     (DX)(R12*1), X1, X1
-	MOVQ        $+2, R11
-	CMPQ        R11, R10
-	CMOVQGT     R10, R11
-	MOVLQSX     (R9)(R11*4), R11
-	IMULQ       BX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VMOVSD      (DX)(R11*1), X2
-	VMOVHPD     (DX)(R12*1), X2, X2
-	VINSERTF128 $0x01, X2, Y1, Y1
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF64AVX2<>+0(SB), R10
-	SHLQ        $0x03, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y2
-	VPXOR       Y3, Y3, Y3
-	VMASKMOVPD  (AX), Y2, Y3
-	VANDPS      Y2, Y1, Y1
-	VFMADD231PD Y1, Y3, Y0
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPD    Y0, Y0, Y1
-	VUNPCKHPD    Y0, Y0, Y2
-	VADDPD       Y1, Y2, Y1
-	VUNPCKLPD    Y0, Y0, Y2
-	VUNPCKHPD    Y0, Y0, Y0
-	VADDPD       Y2, Y0, Y2
-	VPERM2F128   $0x20, Y2, Y1, Y0
-	VPERM2F128   $0x31, Y2, Y1, Y1
-	VADDPD       Y0, Y1, Y0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Y1
-	MOVQ         $+1, CX
-	LEAQ         onesF64AVX2<>+0(SB), DX
-	SHLQ         $0x03, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPD   (AX), Y3, Y2
-
-store:
-	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD  Y2, Y3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX2K2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX2K2(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Y0
-	VBROADCASTSD 8(AX), Y1
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
 
 next:
 	CMPQ       SI, $+4
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R11*1), X3
+	VMOVHPD     (AX)(R12*1), X3, X3
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VMOVUPD     (DI), Y4
+	VFMADD231PD Y3, Y4, Y2
+	MOVQ        R8, R10
+	SHLQ        $0x02, R10
+	ADDQ        R10, DI
+	ADDQ        $+4, BX
+	SUBQ        $+4, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+4
+	JL         last
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R11*1), X3
+	VMOVHPD     (AX)(R12*1), X3, X3
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VMASKMOVPD  (DI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PD Y3, Y5, Y2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VMOVSD      (AX)(R12*1), X3
+	VMOVHPD     (AX)(R13*1), X3, X3
+	MOVQ        $+2, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+3, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VMOVSD      (AX)(R12*1), X4
+	VMOVHPD     (AX)(R13*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VMASKMOVPD  (DI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PD Y3, Y5, Y2
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y3
+	VUNPCKLPD    Y2, Y2, Y4
+	VUNPCKHPD    Y2, Y2, Y5
+	VADDPD       Y4, Y5, Y4
+	VUNPCKLPD    Y2, Y2, Y5
+	VUNPCKHPD    Y2, Y2, Y2
+	VADDPD       Y5, Y2, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y2
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y2, Y4, Y2
+	VFMADD231PD  Y2, Y3, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPD   Y0, Y1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K2(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K2(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -938,7 +1148,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y2, Y2, Y2
 	VPXOR       Y3, Y3, Y3
@@ -958,49 +1168,49 @@ fetchedwhole:
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y3
 	VFMADD231PD Y2, Y1, Y3
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPD     (DI)(BX*8), Y2
 	VADDPD      Y2, Y3, Y3
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Y2
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Y2, Y3, Y3
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Y3, Y2, Y3
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Y3, Y2, Y3
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Y4
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y4
 	VMULPD       Y4, Y3, Y3
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Y4
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y4
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Y2
 	VFMADD231PD  Y2, Y4, Y3
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Y3, (DI)(BX*8)
 	ADDQ    $+4, BX
@@ -1009,11 +1219,15 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1027,7 +1241,100 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y2, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X2
+	VMOVUPS     (AX)(R9*1), X3
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y2, Y2
+	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y0
+	VFMADD231PD Y2, Y1, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y2, Y2, Y2
@@ -1064,233 +1371,348 @@ fetchedfour:
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y2
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y2, Y4
 	VADDPD      Y4, Y3, Y3
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y2, Y4
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPD     Y4, Y3, Y3
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPD Y3, Y4, Y3
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPD Y3, Y4, Y3
 
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y5
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y5
 	VMULPD       Y5, Y3, Y3
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y5
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y5
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y2, Y4
 	VFMADD231PD  Y4, Y5, Y3
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y3, Y2, (DI)(BX*8)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2K2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// func spmmF64AVX2K2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2K2(SB), NOSPLIT, $0-80
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF64AVX2K2(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+4
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+2, R9
+	LEAQ       onesF64AVX2<>+0(SB), R10
+	SHLQ       $0x03, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPD (R9), Y1, Y0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	VMOVUPS     (DX)(R10*1), X2
-	VMOVUPS     (DX)(R11*1), X3
-	MOVLQSX     8(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     12(R9), R9
-	IMULQ       BX, R9
-	VINSERTF128 $0x01, (DX)(R10*1), Y2, Y2
-	VINSERTF128 $0x01, (DX)(R9*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y4
-	VUNPCKHPD   Y3, Y2, Y2
-	VMOVUPD     (AX), Y3
-	VFMADD231PD Y4, Y3, Y0
-	VFMADD231PD Y2, Y3, Y1
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VMOVUPS     (DX)(R11*1), X2
-	VMOVUPS     (DX)(R12*1), X3
-	MOVQ        $+2, R11
-	CMPQ        R11, R10
-	CMOVQGT     R10, R11
-	MOVLQSX     (R9)(R11*4), R11
-	IMULQ       BX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VINSERTF128 $0x01, (DX)(R11*1), Y2, Y2
-	VINSERTF128 $0x01, (DX)(R12*1), Y3, Y3
-	VUNPCKLPD   Y3, Y2, Y4
-	VUNPCKHPD   Y3, Y2, Y2
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF64AVX2<>+0(SB), R10
-	SHLQ        $0x03, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y3
-	VPXOR       Y5, Y5, Y5
-	VMASKMOVPD  (AX), Y3, Y5
-	VANDPS      Y3, Y4, Y4
-	VFMADD231PD Y4, Y5, Y0
-	VANDPS      Y3, Y2, Y2
-	VFMADD231PD Y2, Y5, Y1
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPD    Y1, Y0, Y2
-	VUNPCKHPD    Y1, Y0, Y1
-	VADDPD       Y2, Y1, Y2
-	VUNPCKLPD    Y0, Y0, Y1
-	VUNPCKHPD    Y0, Y0, Y0
-	VADDPD       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y1, Y2, Y0
-	VPERM2F128   $0x31, Y1, Y2, Y1
-	VADDPD       Y0, Y1, Y0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Y1
-	MOVQ         $+2, CX
-	LEAQ         onesF64AVX2<>+0(SB), DX
-	SHLQ         $0x03, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPD   (AX), Y3, Y2
-
-store:
-	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD  Y2, Y3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX2K3(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX2K3(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Y0
-	VBROADCASTSD 8(AX), Y1
-	VBROADCASTSD 16(AX), Y2
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
 
 next:
 	CMPQ       SI, $+4
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X4
+	VMOVUPS     (AX)(R12*1), X5
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPD     (DI), Y5
+	VFMADD231PD Y6, Y5, Y2
+	VFMADD231PD Y4, Y5, Y3
+	MOVQ        R8, R10
+	SHLQ        $0x02, R10
+	ADDQ        R10, DI
+	ADDQ        $+4, BX
+	SUBQ        $+4, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+4
+	JL         last
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X4
+	VMOVUPS     (AX)(R12*1), X5
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y5
+	VMASKMOVPD  (DI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PD Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PD Y4, Y7, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VMOVUPS     (AX)(R12*1), X4
+	VMOVUPS     (AX)(R13*1), X5
+	MOVQ        $+2, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+3, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VINSERTF128 $0x01, (AX)(R12*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R13*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y5
+	VMASKMOVPD  (DI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PD Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PD Y4, Y7, Y3
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y4
+	VUNPCKLPD    Y3, Y2, Y5
+	VUNPCKHPD    Y3, Y2, Y3
+	VADDPD       Y5, Y3, Y5
+	VUNPCKLPD    Y2, Y2, Y3
+	VUNPCKHPD    Y2, Y2, Y2
+	VADDPD       Y3, Y2, Y3
+	VPERM2F128   $0x20, Y3, Y5, Y2
+	VPERM2F128   $0x31, Y3, Y5, Y3
+	VADDPD       Y2, Y3, Y2
+	VFMADD231PD  Y2, Y4, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPD   Y0, Y1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K3(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K3(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1304,7 +1726,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y3, Y3, Y3
 	VPXOR       Y4, Y4, Y4
@@ -1331,49 +1753,49 @@ fetchedwhole:
 	VMULPD      Y6, Y0, Y4
 	VFMADD231PD Y3, Y1, Y4
 	VFMADD231PD Y5, Y2, Y4
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPD     (DI)(BX*8), Y3
 	VADDPD      Y3, Y4, Y4
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Y3
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Y3, Y4, Y4
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Y4, Y3, Y4
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Y4, Y3, Y4
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Y5
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y5
 	VMULPD       Y5, Y4, Y4
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Y5
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y5
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Y3
 	VFMADD231PD  Y3, Y5, Y4
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Y4, (DI)(BX*8)
 	ADDQ    $+4, BX
@@ -1382,11 +1804,15 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1400,7 +1826,107 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y3, Y3, Y3
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X3
+	VMOVUPS     (AX)(R9*1), X4
+	VMOVSD      16(AX)(R8*1), X5
+	VMOVHPD     16(AX)(R9*1), X5, X5
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
+	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
+	VMOVSD      16(AX)(R8*1), X6
+	VMOVHPD     16(AX)(DI*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y0
+	VFMADD231PD Y3, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y3, Y3, Y3
@@ -1444,250 +1970,373 @@ fetchedfour:
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y3
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y3, Y5
 	VADDPD      Y5, Y4, Y4
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y3, Y5
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPD     Y5, Y4, Y4
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPD Y4, Y5, Y4
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPD Y4, Y5, Y4
 
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y6
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y6
 	VMULPD       Y6, Y4, Y4
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y6
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y6
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y3, Y5
 	VFMADD231PD  Y5, Y6, Y4
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y4, Y3, (DI)(BX*8)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2K3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// func spmmF64AVX2K3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2K3(SB), NOSPLIT, $0-80
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF64AVX2K3(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
 
-next:
-	CMPQ       R8, $+4
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+row:
+	MOVQ       $+3, R9
+	LEAQ       onesF64AVX2<>+0(SB), R10
+	SHLQ       $0x03, R9
+	SUBQ       R9, R10
+	VMOVDQU    32(R10), Y1
+	VPXOR      Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R9
+	TESTQ      R9, R9
+	JNZ        begun
+	MOVQ       c+0(FP), R9
+	VMASKMOVPD (R9), Y1, Y0
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	VMOVUPS     (DX)(R10*1), X3
-	VMOVUPS     (DX)(R11*1), X4
-	VMOVSD      16(DX)(R10*1), X5
-	VMOVHPD     16(DX)(R11*1), X5, X5
-	MOVLQSX     8(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     12(R9), R9
-	IMULQ       BX, R9
-	VINSERTF128 $0x01, (DX)(R10*1), Y3, Y3
-	VINSERTF128 $0x01, (DX)(R9*1), Y4, Y4
-	VMOVSD      16(DX)(R10*1), X6
-	VMOVHPD     16(DX)(R9*1), X6, X6
-	VINSERTF128 $0x01, X6, Y5, Y5
-	VUNPCKLPD   Y4, Y3, Y6
-	VUNPCKHPD   Y4, Y3, Y3
-	VMOVUPD     (AX), Y4
-	VFMADD231PD Y6, Y4, Y0
-	VFMADD231PD Y3, Y4, Y1
-	VFMADD231PD Y5, Y4, Y2
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         next
+begun:
+	MOVQ SI, R9
 
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VMOVUPS     (DX)(R11*1), X3
-	VMOVUPS     (DX)(R12*1), X4
-	VMOVSD      16(DX)(R11*1), X5
-	VMOVHPD     16(DX)(R12*1), X5, X5
-	MOVQ        $+2, R11
-	CMPQ        R11, R10
-	CMOVQGT     R10, R11
-	MOVLQSX     (R9)(R11*4), R11
-	IMULQ       BX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VINSERTF128 $0x01, (DX)(R11*1), Y3, Y3
-	VINSERTF128 $0x01, (DX)(R12*1), Y4, Y4
-	VMOVSD      16(DX)(R11*1), X6
-	VMOVHPD     16(DX)(R12*1), X6, X6
-	VINSERTF128 $0x01, X6, Y5, Y5
-	VUNPCKLPD   Y4, Y3, Y6
-	VUNPCKHPD   Y4, Y3, Y3
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF64AVX2<>+0(SB), R10
-	SHLQ        $0x03, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y4
-	VPXOR       Y7, Y7, Y7
-	VMASKMOVPD  (AX), Y4, Y7
-	VANDPS      Y4, Y6, Y6
-	VFMADD231PD Y6, Y7, Y0
-	VANDPS      Y4, Y3, Y3
-	VFMADD231PD Y3, Y7, Y1
-	VANDPS      Y4, Y5, Y5
-	VFMADD231PD Y5, Y7, Y2
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
-
-sum:
-	VUNPCKLPD    Y1, Y0, Y3
-	VUNPCKHPD    Y1, Y0, Y1
-	VADDPD       Y3, Y1, Y3
-	VUNPCKLPD    Y0, Y2, Y1
-	VUNPCKHPD    Y0, Y2, Y0
-	VADDPD       Y1, Y0, Y1
-	VPERM2F128   $0x20, Y1, Y3, Y0
-	VPERM2F128   $0x31, Y1, Y3, Y1
-	VADDPD       Y0, Y1, Y0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Y1
-	MOVQ         $+3, CX
-	LEAQ         onesF64AVX2<>+0(SB), DX
-	SHLQ         $0x03, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPD   (AX), Y3, Y2
-
-store:
-	VFMADD231PD Y0, Y1, Y2
-	VMASKMOVPD  Y2, Y3, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX2K4(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX2K4(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Y0
-	VBROADCASTSD 8(AX), Y1
-	VBROADCASTSD 16(AX), Y2
-	VBROADCASTSD 24(AX), Y3
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+4
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVSD      16(AX)(R11*1), X7
+	VMOVHPD     16(AX)(R12*1), X7, X7
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VMOVSD      16(AX)(R11*1), X8
+	VMOVHPD     16(AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	VMOVUPD     (DI), Y6
+	VFMADD231PD Y8, Y6, Y2
+	VFMADD231PD Y5, Y6, Y3
+	VFMADD231PD Y7, Y6, Y4
+	MOVQ        R8, R10
+	SHLQ        $0x02, R10
+	ADDQ        R10, DI
+	ADDQ        $+4, BX
+	SUBQ        $+4, SI
+	JMP         next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+4
+	JL         last
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVSD      16(AX)(R11*1), X7
+	VMOVHPD     16(AX)(R12*1), X7, X7
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VMOVSD      16(AX)(R11*1), X8
+	VMOVHPD     16(AX)(R10*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y6
+	VMASKMOVPD  (DI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PD Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PD Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PD Y7, Y9, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VMOVUPS     (AX)(R12*1), X5
+	VMOVUPS     (AX)(R13*1), X6
+	VMOVSD      16(AX)(R12*1), X7
+	VMOVHPD     16(AX)(R13*1), X7, X7
+	MOVQ        $+2, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+3, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VINSERTF128 $0x01, (AX)(R12*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R13*1), Y6, Y6
+	VMOVSD      16(AX)(R12*1), X8
+	VMOVHPD     16(AX)(R13*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y6
+	VMASKMOVPD  (DI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PD Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PD Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PD Y7, Y9, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y3
+	VADDPD       Y6, Y3, Y6
+	VUNPCKLPD    Y2, Y4, Y3
+	VUNPCKHPD    Y2, Y4, Y2
+	VADDPD       Y3, Y2, Y3
+	VPERM2F128   $0x20, Y3, Y6, Y2
+	VPERM2F128   $0x31, Y3, Y6, Y3
+	VADDPD       Y2, Y3, Y2
+	VFMADD231PD  Y2, Y5, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMASKMOVPD   Y0, Y1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K4(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K4(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Y0
+	VBROADCASTSD 8(DI), Y1
+	VBROADCASTSD 16(DI), Y2
+	VBROADCASTSD 24(DI), Y3
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1701,7 +2350,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VPXOR       Y4, Y4, Y4
 	VPXOR       Y5, Y5, Y5
@@ -1731,49 +2380,49 @@ fetchedwhole:
 	VFMADD231PD Y4, Y1, Y7
 	VFMADD231PD Y5, Y2, Y7
 	VFMADD231PD Y6, Y3, Y7
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunwhole
+	JZ          begun_whole
 	MOVQ        p+0(FP), DI
 	VMOVUPD     (DI)(BX*8), Y4
 	VADDPD      Y4, Y7, Y7
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Y4
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Y4, Y7, Y7
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Y7, Y4, Y7
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Y7, Y4, Y7
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Y5
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y5
 	VMULPD       Y5, Y7, Y7
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Y5
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y5
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Y4
 	VFMADD231PD  Y4, Y5, Y7
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Y7, (DI)(BX*8)
 	ADDQ    $+4, BX
@@ -1782,11 +2431,15 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1800,7 +2453,110 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_part:
+	LEAQ        (DX)(BX*4), DI
+	VPXOR       Y4, Y4, Y4
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	MOVLQSX     (DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     4(DI), R9
+	IMULQ       CX, R9
+	VMOVUPS     (AX)(R8*1), X4
+	VMOVUPS     (AX)(R9*1), X5
+	VMOVUPS     16(AX)(R8*1), X6
+	VMOVUPS     16(AX)(R9*1), X7
+	MOVLQSX     8(DI), R8
+	IMULQ       CX, R8
+	MOVLQSX     12(DI), DI
+	IMULQ       CX, DI
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(DI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(R8*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(DI*1), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y0
+	VFMADD231PD Y4, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	VFMADD231PD Y6, Y3, Y0
+	MOVQ        $+4, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_part
+	MOVQ        p+0(FP), DI
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part:
+	MOVQ       op+96(FP), DI
+	TESTQ      $+8, DI
+	JNZ        store_part
+	MOVQ       op+96(FP), DI
+	TESTQ      $+3, DI
+	JZ         alpha_part
+	MOVQ       s+8(FP), DI
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
+	MOVQ       op+96(FP), DI
+	ANDQ       $+3, DI
+	CMPQ       DI, $+2
+	JEQ        residual_part
+	JGT        quotient_part
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part
+
+residual_part:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), DI
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part:
+	MOVQ       p+0(FP), DI
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VPXOR       Y4, Y4, Y4
@@ -1847,234 +2603,351 @@ fetchedfour:
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
 	VMOVDQU     32(R8), Y4
-	MOVQ        op+64(FP), DI
+	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begunfour
+	JZ          begun_last
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y4, Y5
 	VADDPD      Y5, Y7, Y7
 
-begunfour:
-	MOVQ       op+64(FP), DI
+begun_last:
+	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        storefour
-	MOVQ       op+64(FP), DI
+	JNZ        store_last
+	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alphafour
+	JZ         alpha_last
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y4, Y5
-	MOVQ       op+64(FP), DI
+	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residualfour
-	JGT        quotientfour
+	JEQ        residual_last
+	JGT        quotient_last
 	VMULPD     Y5, Y7, Y7
-	JMP        alphafour
+	JMP        alpha_last
 
-residualfour:
+residual_last:
 	VSUBPD Y7, Y5, Y7
-	JMP    alphafour
+	JMP    alpha_last
 
-quotientfour:
+quotient_last:
 	VDIVPD Y7, Y5, Y7
 
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y6
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y6
 	VMULPD       Y6, Y7, Y7
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y6
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y6
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y4, Y5
 	VFMADD231PD  Y5, Y6, Y7
 
-storefour:
+store_last:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y7, Y4, (DI)(BX*8)
-	ADDQ       $+4, BX
-	SUBQ       $+4, SI
-	JMP        rest
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	ADDQ       DI, BX
+	SUBQ       DI, SI
+	JG         last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2K4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// func spmmF64AVX2K4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2K4(SB), NOSPLIT, $0-80
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  v+8(FP), AX
-	MOVQ  step+16(FP), CX
-	MOVQ  b+24(FP), DX
-	MOVQ  stride+32(FP), BX
-	MOVQ  cols+40(FP), SI
-	MOVQ  n+48(FP), R8
-	XORQ  DI, DI
+TEXT ·spmmF64AVX2K4(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	VPXOR   Y0, Y0, Y0
+	MOVQ    fresh+96(FP), R9
+	TESTQ   R9, R9
+	JNZ     begun
+	MOVQ    c+0(FP), R9
+	VMOVUPD (R9), Y0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
 
 next:
-	CMPQ       R8, $+4
+	CMPQ       SI, $+4
 	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetched:
-	LEAQ        (SI)(DI*4), R9
-	VPXOR       Y4, Y4, Y4
+fetched_whole:
+	LEAQ        (DX)(BX*4), R10
 	VPXOR       Y5, Y5, Y5
 	VPXOR       Y6, Y6, Y6
 	VPXOR       Y7, Y7, Y7
-	MOVLQSX     (R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     4(R9), R11
-	IMULQ       BX, R11
-	VMOVUPS     (DX)(R10*1), X4
-	VMOVUPS     (DX)(R11*1), X5
-	VMOVUPS     16(DX)(R10*1), X6
-	VMOVUPS     16(DX)(R11*1), X7
-	MOVLQSX     8(R9), R10
-	IMULQ       BX, R10
-	MOVLQSX     12(R9), R9
-	IMULQ       BX, R9
-	VINSERTF128 $0x01, (DX)(R10*1), Y4, Y4
-	VINSERTF128 $0x01, (DX)(R9*1), Y5, Y5
-	VINSERTF128 $0x01, 16(DX)(R10*1), Y6, Y6
-	VINSERTF128 $0x01, 16(DX)(R9*1), Y7, Y7
-	VUNPCKLPD   Y5, Y4, Y8
-	VUNPCKHPD   Y5, Y4, Y4
-	VUNPCKLPD   Y7, Y6, Y5
-	VUNPCKHPD   Y7, Y6, Y6
-	VMOVUPD     (AX), Y7
-	VFMADD231PD Y8, Y7, Y0
-	VFMADD231PD Y4, Y7, Y1
-	VFMADD231PD Y5, Y7, Y2
-	VFMADD231PD Y6, Y7, Y3
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVUPS     16(AX)(R11*1), X7
+	VMOVUPS     16(AX)(R12*1), X8
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R11*1), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R10*1), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	VMOVUPD     (DI), Y8
+	VFMADD231PD Y9, Y8, Y1
+	VFMADD231PD Y5, Y8, Y2
+	VFMADD231PD Y6, Y8, Y3
+	VFMADD231PD Y7, Y8, Y4
+	MOVQ        R8, R10
+	SHLQ        $0x02, R10
+	ADDQ        R10, DI
+	ADDQ        $+4, BX
+	SUBQ        $+4, SI
 	JMP         next
 
 rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+4
+	JL         last
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetchedfour:
-	LEAQ        (SI)(DI*4), R9
-	LEAQ        -1(R8), R10
-	VPXOR       Y4, Y4, Y4
+fetched_part:
+	LEAQ        (DX)(BX*4), R10
 	VPXOR       Y5, Y5, Y5
 	VPXOR       Y6, Y6, Y6
 	VPXOR       Y7, Y7, Y7
-	MOVLQSX     (R9), R11
-	IMULQ       BX, R11
-	MOVQ        $+1, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VMOVUPS     (DX)(R11*1), X4
-	VMOVUPS     (DX)(R12*1), X5
-	VMOVUPS     16(DX)(R11*1), X6
-	VMOVUPS     16(DX)(R12*1), X7
-	MOVQ        $+2, R11
-	CMPQ        R11, R10
-	CMOVQGT     R10, R11
-	MOVLQSX     (R9)(R11*4), R11
-	IMULQ       BX, R11
-	MOVQ        $+3, R12
-	CMPQ        R12, R10
-	CMOVQGT     R10, R12
-	MOVLQSX     (R9)(R12*4), R12
-	IMULQ       BX, R12
-	VINSERTF128 $0x01, (DX)(R11*1), Y4, Y4
-	VINSERTF128 $0x01, (DX)(R12*1), Y5, Y5
-	VINSERTF128 $0x01, 16(DX)(R11*1), Y6, Y6
-	VINSERTF128 $0x01, 16(DX)(R12*1), Y7, Y7
-	VUNPCKLPD   Y5, Y4, Y8
-	VUNPCKHPD   Y5, Y4, Y4
-	VUNPCKLPD   Y7, Y6, Y5
-	VUNPCKHPD   Y7, Y6, Y6
-	MOVQ        $+4, R9
-	CMPQ        R8, R9
-	CMOVQLT     R8, R9
-	LEAQ        onesF64AVX2<>+0(SB), R10
-	SHLQ        $0x03, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y7
-	VPXOR       Y9, Y9, Y9
-	VMASKMOVPD  (AX), Y7, Y9
-	VANDPS      Y7, Y8, Y8
-	VFMADD231PD Y8, Y9, Y0
-	VANDPS      Y7, Y4, Y4
-	VFMADD231PD Y4, Y9, Y1
-	VANDPS      Y7, Y5, Y5
-	VFMADD231PD Y5, Y9, Y2
-	VANDPS      Y7, Y6, Y6
-	VFMADD231PD Y6, Y9, Y3
-	LEAQ        (AX)(CX*4), AX
-	ADDQ        $+4, DI
-	SUBQ        $+4, R8
-	JMP         rest
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     4(R10), R12
+	IMULQ       CX, R12
+	VMOVUPS     (AX)(R11*1), X5
+	VMOVUPS     (AX)(R12*1), X6
+	VMOVUPS     16(AX)(R11*1), X7
+	VMOVUPS     16(AX)(R12*1), X8
+	MOVLQSX     8(R10), R11
+	IMULQ       CX, R11
+	MOVLQSX     12(R10), R10
+	IMULQ       CX, R10
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R11*1), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R10*1), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y8
+	VMASKMOVPD  (DI), Y8, Y10
+	VANDPS      Y8, Y9, Y9
+	VFMADD231PD Y9, Y10, Y1
+	VANDPS      Y8, Y5, Y5
+	VFMADD231PD Y5, Y10, Y2
+	VANDPS      Y8, Y6, Y6
+	VFMADD231PD Y6, Y10, Y3
+	VANDPS      Y8, Y7, Y7
+	VFMADD231PD Y7, Y10, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	ADDQ        SI, BX
+	JMP         ended
 
-sum:
-	VUNPCKLPD    Y1, Y0, Y4
-	VUNPCKHPD    Y1, Y0, Y0
-	VADDPD       Y4, Y0, Y4
-	VUNPCKLPD    Y3, Y2, Y0
-	VUNPCKHPD    Y3, Y2, Y1
-	VADDPD       Y0, Y1, Y0
-	VPERM2F128   $0x20, Y0, Y4, Y1
-	VPERM2F128   $0x31, Y0, Y4, Y0
-	VADDPD       Y1, Y0, Y1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Y0
-	MOVQ         $+4, CX
-	LEAQ         onesF64AVX2<>+0(SB), DX
-	SHLQ         $0x03, CX
-	SUBQ         CX, DX
-	VMOVDQU      32(DX), Y3
-	VPXOR        Y2, Y2, Y2
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMASKMOVPD   (AX), Y3, Y2
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-store:
-	VFMADD231PD Y1, Y0, Y2
-	VMASKMOVPD  Y2, Y3, (AX)
+fetched_last:
+	LEAQ        (DX)(BX*4), R10
+	LEAQ        -1(SI), R11
+	VPXOR       Y5, Y5, Y5
+	VPXOR       Y6, Y6, Y6
+	VPXOR       Y7, Y7, Y7
+	VPXOR       Y8, Y8, Y8
+	MOVLQSX     (R10), R12
+	IMULQ       CX, R12
+	MOVQ        $+1, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VMOVUPS     (AX)(R12*1), X5
+	VMOVUPS     (AX)(R13*1), X6
+	VMOVUPS     16(AX)(R12*1), X7
+	VMOVUPS     16(AX)(R13*1), X8
+	MOVQ        $+2, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+3, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	VINSERTF128 $0x01, (AX)(R12*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R13*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R12*1), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R13*1), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y8
+	VMASKMOVPD  (DI), Y8, Y10
+	VANDPS      Y8, Y9, Y9
+	VFMADD231PD Y9, Y10, Y1
+	VANDPS      Y8, Y5, Y5
+	VFMADD231PD Y5, Y10, Y2
+	VANDPS      Y8, Y6, Y6
+	VFMADD231PD Y6, Y10, Y3
+	VANDPS      Y8, Y7, Y7
+	VFMADD231PD Y7, Y10, Y4
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	IMULQ       R8, R10
+	ADDQ        R10, DI
+	MOVQ        $+4, R10
+	CMPQ        SI, R10
+	CMOVQLT     SI, R10
+	ADDQ        R10, BX
+	SUBQ        R10, SI
+	JG          last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y5
+	VUNPCKLPD    Y2, Y1, Y6
+	VUNPCKHPD    Y2, Y1, Y1
+	VADDPD       Y6, Y1, Y6
+	VUNPCKLPD    Y4, Y3, Y1
+	VUNPCKHPD    Y4, Y3, Y2
+	VADDPD       Y1, Y2, Y1
+	VPERM2F128   $0x20, Y1, Y6, Y2
+	VPERM2F128   $0x31, Y1, Y6, Y1
+	VADDPD       Y2, Y1, Y2
+	VFMADD231PD  Y2, Y5, Y0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPD      Y0, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
 	VZEROUPPER
 	RET
 

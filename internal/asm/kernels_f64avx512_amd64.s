@@ -6794,24 +6794,29 @@ done:
 	VZEROUPPER
 	RET
 
-// func sddmmF64AVX512K1(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
+// func sddmmF64AVX512K1(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX512K1(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Z0
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
+TEXT ·sddmmF64AVX512K1(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Z0
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
 
 next:
 	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), DI
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_whole
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -6837,7 +6842,7 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -6868,49 +6873,49 @@ fetchedwhole:
 	VMOVHPD      (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z2
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
-	VMOVUPD      (DI)(BX*8), Z4
-	VADDPD       Z4, Z2, Z2
+	VMOVUPD      (DI)(BX*8), Z6
+	VADDPD       Z6, Z2, Z2
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
-	VMOVUPD (DI)(BX*8), Z4
-	MOVQ    op+64(FP), DI
+	VMOVUPD (DI)(BX*8), Z6
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
-	VMULPD  Z4, Z2, Z2
-	JMP     alphawhole
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z6, Z2, Z2
+	JMP     alpha_whole
 
-residualwhole:
-	VSUBPD Z2, Z4, Z2
-	JMP    alphawhole
+residual_whole:
+	VSUBPD Z2, Z6, Z2
+	JMP    alpha_whole
 
-quotientwhole:
-	VDIVPD Z2, Z4, Z2
+quotient_whole:
+	VDIVPD Z2, Z6, Z2
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Z5
-	VMULPD       Z5, Z2, Z2
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z7
+	VMULPD       Z7, Z2, Z2
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Z5
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z7
 	MOVQ         p+0(FP), DI
-	VMOVUPD      (DI)(BX*8), Z4
-	VFMADD231PD  Z4, Z5, Z2
+	VMOVUPD      (DI)(BX*8), Z6
+	VFMADD231PD  Z6, Z7, Z2
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Z2, (DI)(BX*8)
 	ADDQ    $+8, BX
@@ -6919,301 +6924,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ         (DX)(BX*4), DI
-	LEAQ         -1(SI), R8
-	VPXORD       Z3, Z3, Z3
-	MOVLQSX      (DI), R9
-	IMULQ        CX, R9
-	MOVQ         $+1, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VMOVSD       (AX)(R9*1), X3
-	VMOVHPD      (AX)(R10*1), X3, X3
-	MOVQ         $+2, R9
-	CMPQ         R9, R8
-	CMOVQGT      R8, R9
-	MOVLQSX      (DI)(R9*4), R9
-	IMULQ        CX, R9
-	MOVQ         $+3, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VMOVSD       (AX)(R9*1), X1
-	VMOVHPD      (AX)(R10*1), X1, X1
-	VINSERTF32X4 $0x01, X1, Z3, Z3
-	VMULPD       Z3, Z0, Z1
-	MOVQ         $+4, DI
-	CMPQ         SI, DI
-	CMOVQLT      SI, DI
-	MOVQ         $-1, R8
-	BZHIQ        DI, R8, R8
-	KMOVW        R8, K1
-	MOVQ         op+64(FP), DI
-	TESTQ        $+4, DI
-	JZ           begunfour
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y2
-	VADDPD       Y2, Y1, Y1
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPD.Z (DI)(BX*8), K1, Y2
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPD    Y2, Y1, Y1
-	JMP       alphafour
-
-residualfour:
-	VSUBPD Y1, Y2, Y1
-	JMP    alphafour
-
-quotientfour:
-	VDIVPD Y1, Y2, Y1
-
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y4
-	VMULPD       Y4, Y1, Y1
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y4
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y2
-	VFMADD231PD  Y2, Y4, Y1
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPD Y1, K1, (DI)(BX*8)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512K1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512K1(SB), NOSPLIT, $0-80
-	VPXORD Z0, Z0, Z0
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z1, Z1, Z1
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	VMOVSD       (DX)(R10*1), X1
-	VMOVHPD      (DX)(R11*1), X1, X1
-	MOVLQSX      8(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      12(R9), R11
-	IMULQ        BX, R11
-	VMOVSD       (DX)(R10*1), X2
-	VMOVHPD      (DX)(R11*1), X2, X2
-	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	VMOVSD       (DX)(R10*1), X2
-	VMOVHPD      (DX)(R11*1), X2, X2
-	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      24(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      28(R9), R9
-	IMULQ        BX, R9
-	VMOVSD       (DX)(R10*1), X2
-	VMOVHPD      (DX)(R9*1), X2, X2
-	VINSERTF32X4 $0x03, X2, Z1, Z1
-	VMOVUPD      (AX), Z2
-	VFMADD231PD  Z1, Z2, Z0
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+8, DI
-	SUBQ         $+8, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ         (SI)(DI*4), R9
-	LEAQ         -1(R8), R10
-	VPXORD       Z3, Z3, Z3
-	MOVLQSX      (R9), R11
-	IMULQ        BX, R11
-	MOVQ         $+1, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VMOVSD       (DX)(R11*1), X3
-	VMOVHPD      (DX)(R12*1), X3, X3
-	MOVQ         $+2, R11
-	CMPQ         R11, R10
-	CMOVQGT      R10, R11
-	MOVLQSX      (R9)(R11*4), R11
-	IMULQ        BX, R11
-	MOVQ         $+3, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VMOVSD       (DX)(R11*1), X1
-	VMOVHPD      (DX)(R12*1), X1, X1
-	VINSERTF32X4 $0x01, X1, Z3, Z3
-	MOVQ         $+4, R9
-	CMPQ         R8, R9
-	CMOVQLT      R8, R9
-	MOVQ         $-1, R10
-	BZHIQ        R9, R10, R10
-	KMOVW        R10, K1
-	VPXORD       Z4, Z4, Z4
-	VMOVUPD.Z    (AX), K1, Y4
-	VFMADD231PD  Z3, Z4, K1, Z0
-	LEAQ         (AX)(CX*4), AX
-	ADDQ         $+4, DI
-	SUBQ         $+4, R8
-	JMP          rest
-
-sum:
-	VUNPCKLPD    Z0, Z0, Z1
-	VUNPCKHPD    Z0, Z0, Z2
-	VADDPD       Z1, Z2, Z1
-	VUNPCKLPD    Z0, Z0, Z2
-	VUNPCKHPD    Z0, Z0, Z0
-	VADDPD       Z2, Z0, Z2
-	VSHUFF64X2   $0x88, Z2, Z1, Z0
-	VSHUFF64X2   $0xdd, Z2, Z1, Z1
-	VADDPD       Z0, Z1, Z0
-	VSHUFF64X2   $0x88, Z0, Z0, Z1
-	VSHUFF64X2   $0xdd, Z0, Z0, Z0
-	VADDPD       Z1, Z0, Z1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Z0
-	MOVQ         $+1, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z5, Z5, Z5
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPD.Z    (AX), K1, Y5
-
-store:
-	VFMADD231PD Z1, Z0, Z5
-	VMOVUPD     Y5, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX512K2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX512K2(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Z0
-	VBROADCASTSD 8(AX), Z1
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -7239,7 +6960,690 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z3, Z3, Z3
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X3
+	VMOVHPD      (AX)(R9*1), X3, X3
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(R9*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z3, Z3
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(R9*1), X2, X2
+	VINSERTF32X4 $0x02, X2, Z3, Z3
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(DI*1), X2, X2
+	VINSERTF32X4 $0x03, X2, Z3, Z3
+	VMULPD       Z3, Z0, Z0
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z2
+	VADDPD       Z2, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Z2
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPD    Z2, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPD Z0, Z2, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Z0, Z2, Z0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Z6
+	VMULPD       Z6, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Z6
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z2
+	VFMADD231PD  Z2, Z6, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z4, Z4, Z4
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVSD       (AX)(R8*1), X4
+	VMOVHPD      (AX)(R9*1), X4, X4
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), DI
+	IMULQ        CX, DI
+	VMOVSD       (AX)(R8*1), X2
+	VMOVHPD      (AX)(DI*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z4, Z4
+	VMULPD       Z4, Z0, Z0
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_few
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y2
+	VADDPD       Y2, Y0, Y0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y2
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPD    Y2, Y0, Y0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPD Y0, Y2, Y0
+
+alpha_few:
+	VBROADCASTSD alpha+104(FP), Y6
+	VMULPD       Y6, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSD beta+112(FP), Y6
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y2
+	VFMADD231PD  Y2, Y6, Y0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R9*1), X5
+	VMOVHPD      (AX)(R10*1), X5, X5
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R9*1), X2
+	VMOVHPD      (AX)(R10*1), X2, X2
+	VINSERTF32X4 $0x01, X2, Z5, Z5
+	VMULPD       Z5, Z0, Z2
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_last
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y6
+	VADDPD       Y6, Y2, Y2
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y6
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Y6, Y2, Y2
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Y2, Y6, Y2
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y2, Y6, Y2
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y7
+	VMULPD       Y7, Y2, Y2
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y7
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y6
+	VFMADD231PD  Y6, Y7, Y2
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y2, K1, (DI)(BX*8)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K1(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+1, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPD.Z (R9), K1, Y0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z2, Z2, Z2
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X2
+	VMOVHPD      (AX)(R12*1), X2, X2
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R12*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R12*1), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	VMOVUPD      (DI), Z3
+	VFMADD231PD  Z2, Z3, Z1
+	MOVQ         R8, R10
+	SHLQ         $0x03, R10
+	ADDQ         R10, DI
+	ADDQ         $+8, BX
+	SUBQ         $+8, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z4, Z4, Z4
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X4
+	VMOVHPD      (AX)(R12*1), X4, X4
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R12*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z4, Z4
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R12*1), X3, X3
+	VINSERTF32X4 $0x02, X3, Z4, Z4
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x03, X3, Z4, Z4
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPD.Z    (DI), K2, Z3
+	VFMADD231PD  Z4, Z3, K2, Z1
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z5, Z5, Z5
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVSD       (AX)(R11*1), X5
+	VMOVHPD      (AX)(R12*1), X5, X5
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R10
+	IMULQ        CX, R10
+	VMOVSD       (AX)(R11*1), X3
+	VMOVHPD      (AX)(R10*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z5, Z5
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z6, Z6, Z6
+	VMOVUPD.Z    (DI), K2, Y6
+	VFMADD231PD  Z5, Z6, K2, Z1
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), R10
+	LEAQ         -1(SI), R11
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (R10), R12
+	IMULQ        CX, R12
+	MOVQ         $+1, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VMOVSD       (AX)(R12*1), X7
+	VMOVHPD      (AX)(R13*1), X7, X7
+	MOVQ         $+2, R12
+	CMPQ         R12, R11
+	CMOVQGT      R11, R12
+	MOVLQSX      (R10)(R12*4), R12
+	IMULQ        CX, R12
+	MOVQ         $+3, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VMOVSD       (AX)(R12*1), X3
+	VMOVHPD      (AX)(R13*1), X3, X3
+	VINSERTF32X4 $0x01, X3, Z7, Z7
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD.Z    (DI), K2, Y8
+	VFMADD231PD  Z7, Z8, K2, Z1
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	ADDQ         R10, BX
+	SUBQ         R10, SI
+	JG           last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z3
+	VUNPCKLPD    Z1, Z1, Z9
+	VUNPCKHPD    Z1, Z1, Z10
+	VADDPD       Z9, Z10, Z9
+	VUNPCKLPD    Z1, Z1, Z10
+	VUNPCKHPD    Z1, Z1, Z11
+	VADDPD       Z10, Z11, Z10
+	VSHUFF64X2   $0x88, Z10, Z9, Z11
+	VSHUFF64X2   $0xdd, Z10, Z9, Z9
+	VADDPD       Z11, Z9, Z11
+	VSHUFF64X2   $0x88, Z11, Z11, Z9
+	VSHUFF64X2   $0xdd, Z11, Z11, Z10
+	VADDPD       Z9, Z10, Z9
+	VFMADD231PD  Z9, Z3, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPD      Y0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K2(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K2(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Z0
+	VBROADCASTSD 8(DI), Z1
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
@@ -7271,49 +7675,49 @@ fetchedwhole:
 	VUNPCKHPD    Z3, Z2, Z5
 	VMULPD       Z4, Z0, Z4
 	VFMADD231PD  Z5, Z1, Z4
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Z5
 	VADDPD       Z5, Z4, Z4
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Z5
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Z5, Z4, Z4
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Z4, Z5, Z4
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Z4, Z5, Z4
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Z8
-	VMULPD       Z8, Z4, Z4
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z12
+	VMULPD       Z12, Z4, Z4
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Z8
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z12
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Z5
-	VFMADD231PD  Z5, Z8, Z4
+	VFMADD231PD  Z5, Z12, Z4
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Z4, (DI)(BX*8)
 	ADDQ    $+8, BX
@@ -7322,310 +7726,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ         (DX)(BX*4), DI
-	LEAQ         -1(SI), R8
-	VPXORD       Z6, Z6, Z6
-	VPXORD       Z7, Z7, Z7
-	MOVLQSX      (DI), R9
-	IMULQ        CX, R9
-	MOVQ         $+1, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VMOVUPS      (AX)(R9*1), X6
-	VMOVUPS      (AX)(R10*1), X7
-	MOVQ         $+2, R9
-	CMPQ         R9, R8
-	CMOVQGT      R8, R9
-	MOVLQSX      (DI)(R9*4), R9
-	IMULQ        CX, R9
-	MOVQ         $+3, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R9*1), Z6, Z6
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z7, Z7
-	VUNPCKLPD    Z7, Z6, Z2
-	VUNPCKHPD    Z7, Z6, Z3
-	VMULPD       Z2, Z0, Z2
-	VFMADD231PD  Z3, Z1, Z2
-	MOVQ         $+4, DI
-	CMPQ         SI, DI
-	CMOVQLT      SI, DI
-	MOVQ         $-1, R8
-	BZHIQ        DI, R8, R8
-	KMOVW        R8, K1
-	MOVQ         op+64(FP), DI
-	TESTQ        $+4, DI
-	JZ           begunfour
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y3
-	VADDPD       Y3, Y2, Y2
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPD.Z (DI)(BX*8), K1, Y3
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPD    Y3, Y2, Y2
-	JMP       alphafour
-
-residualfour:
-	VSUBPD Y2, Y3, Y2
-	JMP    alphafour
-
-quotientfour:
-	VDIVPD Y2, Y3, Y2
-
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y4
-	VMULPD       Y4, Y2, Y2
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y4
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y3
-	VFMADD231PD  Y3, Y4, Y2
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPD Y2, K1, (DI)(BX*8)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512K2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512K2(SB), NOSPLIT, $0-80
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z2, Z2, Z2
-	VPXORD       Z3, Z3, Z3
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	VMOVUPS      (DX)(R10*1), X2
-	VMOVUPS      (DX)(R11*1), X3
-	MOVLQSX      8(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      12(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x01, (DX)(R10*1), Z2, Z2
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z3, Z3
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x02, (DX)(R10*1), Z2, Z2
-	VINSERTF32X4 $0x02, (DX)(R11*1), Z3, Z3
-	MOVLQSX      24(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      28(R9), R9
-	IMULQ        BX, R9
-	VINSERTF32X4 $0x03, (DX)(R10*1), Z2, Z2
-	VINSERTF32X4 $0x03, (DX)(R9*1), Z3, Z3
-	VUNPCKLPD    Z3, Z2, Z4
-	VUNPCKHPD    Z3, Z2, Z5
-	VMOVUPD      (AX), Z6
-	VFMADD231PD  Z4, Z6, Z0
-	VFMADD231PD  Z5, Z6, Z1
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+8, DI
-	SUBQ         $+8, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ         (SI)(DI*4), R9
-	LEAQ         -1(R8), R10
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	MOVLQSX      (R9), R11
-	IMULQ        BX, R11
-	MOVQ         $+1, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VMOVUPS      (DX)(R11*1), X7
-	VMOVUPS      (DX)(R12*1), X8
-	MOVQ         $+2, R11
-	CMPQ         R11, R10
-	CMOVQGT      R10, R11
-	MOVLQSX      (R9)(R11*4), R11
-	IMULQ        BX, R11
-	MOVQ         $+3, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z7, Z7
-	VINSERTF32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VUNPCKLPD    Z8, Z7, Z2
-	VUNPCKHPD    Z8, Z7, Z3
-	MOVQ         $+4, R9
-	CMPQ         R8, R9
-	CMOVQLT      R8, R9
-	MOVQ         $-1, R10
-	BZHIQ        R9, R10, R10
-	KMOVW        R10, K1
-	VPXORD       Z9, Z9, Z9
-	VMOVUPD.Z    (AX), K1, Y9
-	VFMADD231PD  Z2, Z9, K1, Z0
-	VFMADD231PD  Z3, Z9, K1, Z1
-	LEAQ         (AX)(CX*4), AX
-	ADDQ         $+4, DI
-	SUBQ         $+4, R8
-	JMP          rest
-
-sum:
-	VUNPCKLPD    Z1, Z0, Z2
-	VUNPCKHPD    Z1, Z0, Z1
-	VADDPD       Z2, Z1, Z2
-	VUNPCKLPD    Z0, Z0, Z1
-	VUNPCKHPD    Z0, Z0, Z0
-	VADDPD       Z1, Z0, Z1
-	VSHUFF64X2   $0x88, Z1, Z2, Z0
-	VSHUFF64X2   $0xdd, Z1, Z2, Z1
-	VADDPD       Z0, Z1, Z0
-	VSHUFF64X2   $0x88, Z0, Z0, Z1
-	VSHUFF64X2   $0xdd, Z0, Z0, Z0
-	VADDPD       Z1, Z0, Z1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Z0
-	MOVQ         $+2, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z10, Z10, Z10
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPD.Z    (AX), K1, Y10
-
-store:
-	VFMADD231PD Z1, Z0, Z10
-	VMOVUPD     Y10, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX512K3(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX512K3(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Z0
-	VBROADCASTSD 8(AX), Z1
-	VBROADCASTSD 16(AX), Z2
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -7651,7 +7762,707 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X6
+	VMOVUPS      (AX)(R9*1), X7
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z7, Z7
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z7, Z7
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z7, Z7
+	VUNPCKLPD    Z7, Z6, Z4
+	VUNPCKHPD    Z7, Z6, Z5
+	VMULPD       Z4, Z0, Z0
+	VFMADD231PD  Z5, Z1, Z0
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Z4
+	VMULPD       Z4, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Z4
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VFMADD231PD  Z1, Z4, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X8
+	VMOVUPS      (AX)(R9*1), X9
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z8, Z8
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z9, Z9
+	VUNPCKLPD    Z9, Z8, Z4
+	VUNPCKHPD    Z9, Z8, Z5
+	VMULPD       Z4, Z0, Z0
+	VFMADD231PD  Z5, Z1, Z0
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_few
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPD Y0, Y1, Y0
+
+alpha_few:
+	VBROADCASTSD alpha+104(FP), Y4
+	VMULPD       Y4, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSD beta+112(FP), Y4
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VFMADD231PD  Y1, Y4, Y0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVUPS      (AX)(R9*1), X10
+	VMOVUPS      (AX)(R10*1), X11
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z10, Z10
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z11, Z11
+	VUNPCKLPD    Z11, Z10, Z4
+	VUNPCKHPD    Z11, Z10, Z5
+	VMULPD       Z4, Z0, Z4
+	VFMADD231PD  Z5, Z1, Z4
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_last
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y5
+	VADDPD       Y5, Y4, Y4
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y5
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Y5, Y4, Y4
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Y4, Y5, Y4
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y4, Y5, Y4
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y12
+	VMULPD       Y12, Y4, Y4
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y12
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y5
+	VFMADD231PD  Y5, Y12, Y4
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y4, K1, (DI)(BX*8)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K2(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+2, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPD.Z (R9), K1, Y0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X3
+	VMOVUPS      (AX)(R12*1), X4
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z4, Z4
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z4, Z4
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z4, Z4
+	VUNPCKLPD    Z4, Z3, Z5
+	VUNPCKHPD    Z4, Z3, Z6
+	VMOVUPD      (DI), Z7
+	VFMADD231PD  Z5, Z7, Z1
+	VFMADD231PD  Z6, Z7, Z2
+	MOVQ         R8, R10
+	SHLQ         $0x03, R10
+	ADDQ         R10, DI
+	ADDQ         $+8, BX
+	SUBQ         $+8, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X8
+	VMOVUPS      (AX)(R12*1), X9
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z9, Z9
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z9, Z9
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z9, Z9
+	VUNPCKLPD    Z9, Z8, Z5
+	VUNPCKHPD    Z9, Z8, Z6
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPD.Z    (DI), K2, Z7
+	VFMADD231PD  Z5, Z7, K2, Z1
+	VFMADD231PD  Z6, Z7, K2, Z2
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X10
+	VMOVUPS      (AX)(R12*1), X11
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z10, Z10
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z11, Z11
+	VUNPCKLPD    Z11, Z10, Z5
+	VUNPCKHPD    Z11, Z10, Z6
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z12, Z12, Z12
+	VMOVUPD.Z    (DI), K2, Y12
+	VFMADD231PD  Z5, Z12, K2, Z1
+	VFMADD231PD  Z6, Z12, K2, Z2
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), R10
+	LEAQ         -1(SI), R11
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	MOVLQSX      (R10), R12
+	IMULQ        CX, R12
+	MOVQ         $+1, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VMOVUPS      (AX)(R12*1), X13
+	VMOVUPS      (AX)(R13*1), X14
+	MOVQ         $+2, R12
+	CMPQ         R12, R11
+	CMOVQGT      R11, R12
+	MOVLQSX      (R10)(R12*4), R12
+	IMULQ        CX, R12
+	MOVQ         $+3, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z13, Z13
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z14, Z14
+	VUNPCKLPD    Z14, Z13, Z5
+	VUNPCKHPD    Z14, Z13, Z6
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z15, Z15, Z15
+	VMOVUPD.Z    (DI), K2, Y15
+	VFMADD231PD  Z5, Z15, K2, Z1
+	VFMADD231PD  Z6, Z15, K2, Z2
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	ADDQ         R10, BX
+	SUBQ         R10, SI
+	JG           last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z5
+	VUNPCKLPD    Z2, Z1, Z6
+	VUNPCKHPD    Z2, Z1, Z7
+	VADDPD       Z6, Z7, Z6
+	VUNPCKLPD    Z1, Z1, Z7
+	VUNPCKHPD    Z1, Z1, Z16
+	VADDPD       Z7, Z16, Z7
+	VSHUFF64X2   $0x88, Z7, Z6, Z16
+	VSHUFF64X2   $0xdd, Z7, Z6, Z6
+	VADDPD       Z16, Z6, Z16
+	VSHUFF64X2   $0x88, Z16, Z16, Z6
+	VSHUFF64X2   $0xdd, Z16, Z16, Z7
+	VADDPD       Z6, Z7, Z6
+	VFMADD231PD  Z6, Z5, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPD      Y0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K3(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K3(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Z0
+	VBROADCASTSD 8(DI), Z1
+	VBROADCASTSD 16(DI), Z2
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z3, Z3, Z3
 	VPXORD       Z4, Z4, Z4
@@ -7692,53 +8503,53 @@ fetchedwhole:
 	VMOVHPD      16(AX)(DI*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VUNPCKLPD    Z4, Z3, Z6
-	VUNPCKHPD    Z4, Z3, Z10
+	VUNPCKHPD    Z4, Z3, Z16
 	VMULPD       Z6, Z0, Z6
-	VFMADD231PD  Z10, Z1, Z6
+	VFMADD231PD  Z16, Z1, Z6
 	VFMADD231PD  Z5, Z2, Z6
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
-	VMOVUPD      (DI)(BX*8), Z10
-	VADDPD       Z10, Z6, Z6
+	VMOVUPD      (DI)(BX*8), Z16
+	VADDPD       Z16, Z6, Z6
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
-	VMOVUPD (DI)(BX*8), Z10
-	MOVQ    op+64(FP), DI
+	VMOVUPD (DI)(BX*8), Z16
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
-	VMULPD  Z10, Z6, Z6
-	JMP     alphawhole
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z16, Z6, Z6
+	JMP     alpha_whole
 
-residualwhole:
-	VSUBPD Z6, Z10, Z6
-	JMP    alphawhole
+residual_whole:
+	VSUBPD Z6, Z16, Z6
+	JMP    alpha_whole
 
-quotientwhole:
-	VDIVPD Z6, Z10, Z6
+quotient_whole:
+	VDIVPD Z6, Z16, Z6
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Z11
-	VMULPD       Z11, Z6, Z6
-	MOVQ         op+64(FP), DI
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z17
+	VMULPD       Z17, Z6, Z6
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Z11
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z17
 	MOVQ         p+0(FP), DI
-	VMOVUPD      (DI)(BX*8), Z10
-	VFMADD231PD  Z10, Z11, Z6
+	VMOVUPD      (DI)(BX*8), Z16
+	VFMADD231PD  Z16, Z17, Z6
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Z6, (DI)(BX*8)
 	ADDQ    $+8, BX
@@ -7747,339 +8558,17 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
-	JL         fetchedfour
-	MOVLQSX    256(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    260(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    264(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-	MOVLQSX    268(DX)(BX*4), DI
-	IMULQ      CX, DI
-	PREFETCHT0 (AX)(DI*1)
-
-fetchedfour:
-	LEAQ         (DX)(BX*4), DI
-	LEAQ         -1(SI), R8
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	MOVLQSX      (DI), R9
-	IMULQ        CX, R9
-	MOVQ         $+1, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VMOVUPS      (AX)(R9*1), X7
-	VMOVUPS      (AX)(R10*1), X8
-	VMOVSD       16(AX)(R9*1), X9
-	VMOVHPD      16(AX)(R10*1), X9, X9
-	MOVQ         $+2, R9
-	CMPQ         R9, R8
-	CMOVQGT      R8, R9
-	MOVLQSX      (DI)(R9*4), R9
-	IMULQ        CX, R9
-	MOVQ         $+3, R10
-	CMPQ         R10, R8
-	CMOVQGT      R8, R10
-	MOVLQSX      (DI)(R10*4), R10
-	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R9*1), Z7, Z7
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z8, Z8
-	VMOVSD       16(AX)(R9*1), X3
-	VMOVHPD      16(AX)(R10*1), X3, X3
-	VINSERTF32X4 $0x01, X3, Z9, Z9
-	VUNPCKLPD    Z8, Z7, Z3
-	VUNPCKHPD    Z8, Z7, Z4
-	VMULPD       Z3, Z0, Z3
-	VFMADD231PD  Z4, Z1, Z3
-	VFMADD231PD  Z9, Z2, Z3
-	MOVQ         $+4, DI
-	CMPQ         SI, DI
-	CMOVQLT      SI, DI
-	MOVQ         $-1, R8
-	BZHIQ        DI, R8, R8
-	KMOVW        R8, K1
-	MOVQ         op+64(FP), DI
-	TESTQ        $+4, DI
-	JZ           begunfour
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y4
-	VADDPD       Y4, Y3, Y3
-
-begunfour:
-	MOVQ      op+64(FP), DI
-	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
-	TESTQ     $+3, DI
-	JZ        alphafour
-	MOVQ      s+8(FP), DI
-	VMOVUPD.Z (DI)(BX*8), K1, Y4
-	MOVQ      op+64(FP), DI
-	ANDQ      $+3, DI
-	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPD    Y4, Y3, Y3
-	JMP       alphafour
-
-residualfour:
-	VSUBPD Y3, Y4, Y3
-	JMP    alphafour
-
-quotientfour:
-	VDIVPD Y3, Y4, Y3
-
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y5
-	VMULPD       Y5, Y3, Y3
-	MOVQ         op+64(FP), DI
-	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y5
-	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y4
-	VFMADD231PD  Y4, Y5, Y3
-
-storefour:
-	MOVQ    p+0(FP), DI
-	VMOVUPD Y3, K1, (DI)(BX*8)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
-
-done:
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512K3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512K3(SB), NOSPLIT, $0-80
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
-
-next:
-	CMPQ       R8, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z3, Z3, Z3
-	VPXORD       Z4, Z4, Z4
-	VPXORD       Z5, Z5, Z5
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	VMOVUPS      (DX)(R10*1), X3
-	VMOVUPS      (DX)(R11*1), X4
-	VMOVSD       16(DX)(R10*1), X5
-	VMOVHPD      16(DX)(R11*1), X5, X5
-	MOVLQSX      8(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      12(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x01, (DX)(R10*1), Z3, Z3
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z4, Z4
-	VMOVSD       16(DX)(R10*1), X6
-	VMOVHPD      16(DX)(R11*1), X6, X6
-	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x02, (DX)(R10*1), Z3, Z3
-	VINSERTF32X4 $0x02, (DX)(R11*1), Z4, Z4
-	VMOVSD       16(DX)(R10*1), X6
-	VMOVHPD      16(DX)(R11*1), X6, X6
-	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      24(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      28(R9), R9
-	IMULQ        BX, R9
-	VINSERTF32X4 $0x03, (DX)(R10*1), Z3, Z3
-	VINSERTF32X4 $0x03, (DX)(R9*1), Z4, Z4
-	VMOVSD       16(DX)(R10*1), X6
-	VMOVHPD      16(DX)(R9*1), X6, X6
-	VINSERTF32X4 $0x03, X6, Z5, Z5
-	VUNPCKLPD    Z4, Z3, Z6
-	VUNPCKHPD    Z4, Z3, Z12
-	VMOVUPD      (AX), Z13
-	VFMADD231PD  Z6, Z13, Z0
-	VFMADD231PD  Z12, Z13, Z1
-	VFMADD231PD  Z5, Z13, Z2
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+8, DI
-	SUBQ         $+8, R8
-	JMP          next
-
-rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-
-fetchedfour:
-	LEAQ         (SI)(DI*4), R9
-	LEAQ         -1(R8), R10
-	VPXORD       Z7, Z7, Z7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	MOVLQSX      (R9), R11
-	IMULQ        BX, R11
-	MOVQ         $+1, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VMOVUPS      (DX)(R11*1), X7
-	VMOVUPS      (DX)(R12*1), X8
-	VMOVSD       16(DX)(R11*1), X9
-	VMOVHPD      16(DX)(R12*1), X9, X9
-	MOVQ         $+2, R11
-	CMPQ         R11, R10
-	CMOVQGT      R10, R11
-	MOVLQSX      (R9)(R11*4), R11
-	IMULQ        BX, R11
-	MOVQ         $+3, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z7, Z7
-	VINSERTF32X4 $0x01, (DX)(R12*1), Z8, Z8
-	VMOVSD       16(DX)(R11*1), X3
-	VMOVHPD      16(DX)(R12*1), X3, X3
-	VINSERTF32X4 $0x01, X3, Z9, Z9
-	VUNPCKLPD    Z8, Z7, Z3
-	VUNPCKHPD    Z8, Z7, Z4
-	MOVQ         $+4, R9
-	CMPQ         R8, R9
-	CMOVQLT      R8, R9
-	MOVQ         $-1, R10
-	BZHIQ        R9, R10, R10
-	KMOVW        R10, K1
-	VPXORD       Z10, Z10, Z10
-	VMOVUPD.Z    (AX), K1, Y10
-	VFMADD231PD  Z3, Z10, K1, Z0
-	VFMADD231PD  Z4, Z10, K1, Z1
-	VFMADD231PD  Z9, Z10, K1, Z2
-	LEAQ         (AX)(CX*4), AX
-	ADDQ         $+4, DI
-	SUBQ         $+4, R8
-	JMP          rest
-
-sum:
-	VUNPCKLPD    Z1, Z0, Z3
-	VUNPCKHPD    Z1, Z0, Z1
-	VADDPD       Z3, Z1, Z3
-	VUNPCKLPD    Z0, Z2, Z1
-	VUNPCKHPD    Z0, Z2, Z0
-	VADDPD       Z1, Z0, Z1
-	VSHUFF64X2   $0x88, Z1, Z3, Z0
-	VSHUFF64X2   $0xdd, Z1, Z3, Z1
-	VADDPD       Z0, Z1, Z0
-	VSHUFF64X2   $0x88, Z0, Z0, Z1
-	VSHUFF64X2   $0xdd, Z0, Z0, Z0
-	VADDPD       Z1, Z0, Z1
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Z0
-	MOVQ         $+3, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
-	VPXORD       Z11, Z11, Z11
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPD.Z    (AX), K1, Y11
-
-store:
-	VFMADD231PD Z1, Z0, Z11
-	VMOVUPD     Y11, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func sddmmF64AVX512K4(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX512K4(SB), NOSPLIT, $0-88
-	MOVQ         a+16(FP), AX
-	VBROADCASTSD (AX), Z0
-	VBROADCASTSD 8(AX), Z1
-	VBROADCASTSD 16(AX), Z2
-	VBROADCASTSD 24(AX), Z3
-	MOVQ         b+24(FP), AX
-	MOVQ         stride+32(FP), CX
-	MOVQ         cols+40(FP), DX
-	MOVQ         n+48(FP), SI
-	XORQ         BX, BX
-
-next:
-	CMPQ       SI, $+8
-	JL         rest
-	MOVQ       ahead+56(FP), DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetchedwhole
+	JL         fetched_part
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -8105,7 +8594,776 @@ next:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedwhole:
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X7
+	VMOVUPS      (AX)(R9*1), X8
+	VMOVSD       16(AX)(R8*1), X9
+	VMOVHPD      16(AX)(R9*1), X9, X9
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z8, Z8
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z9, Z9
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z7, Z7
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z8, Z8
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(R9*1), X6, X6
+	VINSERTF32X4 $0x02, X6, Z9, Z9
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z8, Z8
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x03, X6, Z9, Z9
+	VUNPCKLPD    Z8, Z7, Z6
+	VUNPCKHPD    Z8, Z7, Z16
+	VMULPD       Z6, Z0, Z0
+	VFMADD231PD  Z16, Z1, Z0
+	VFMADD231PD  Z9, Z2, Z0
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X10
+	VMOVUPS      (AX)(R9*1), X11
+	VMOVSD       16(AX)(R8*1), X12
+	VMOVHPD      16(AX)(R9*1), X12, X12
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z10, Z10
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z11, Z11
+	VMOVSD       16(AX)(R8*1), X6
+	VMOVHPD      16(AX)(DI*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z12, Z12
+	VUNPCKLPD    Z11, Z10, Z6
+	VUNPCKHPD    Z11, Z10, Z16
+	VMULPD       Z6, Z0, Z0
+	VFMADD231PD  Z16, Z1, Z0
+	VFMADD231PD  Z12, Z2, Z0
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_few
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPD Y0, Y1, Y0
+
+alpha_few:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), DI
+	LEAQ         -1(SI), R8
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	MOVLQSX      (DI), R9
+	IMULQ        CX, R9
+	MOVQ         $+1, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VMOVUPS      (AX)(R9*1), X13
+	VMOVUPS      (AX)(R10*1), X14
+	VMOVSD       16(AX)(R9*1), X15
+	VMOVHPD      16(AX)(R10*1), X15, X15
+	MOVQ         $+2, R9
+	CMPQ         R9, R8
+	CMOVQGT      R8, R9
+	MOVLQSX      (DI)(R9*4), R9
+	IMULQ        CX, R9
+	MOVQ         $+3, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	MOVLQSX      (DI)(R10*4), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z13, Z13
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z14, Z14
+	VMOVSD       16(AX)(R9*1), X6
+	VMOVHPD      16(AX)(R10*1), X6, X6
+	VINSERTF32X4 $0x01, X6, Z15, Z15
+	VUNPCKLPD    Z14, Z13, Z6
+	VUNPCKHPD    Z14, Z13, Z16
+	VMULPD       Z6, Z0, Z6
+	VFMADD231PD  Z16, Z1, Z6
+	VFMADD231PD  Z15, Z2, Z6
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_last
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y16
+	VADDPD       Y16, Y6, Y6
+
+begun_last:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_last
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y16
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Y16, Y6, Y6
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Y6, Y16, Y6
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y6, Y16, Y6
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y17
+	VMULPD       Y17, Y6, Y6
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y17
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y16
+	VFMADD231PD  Y16, Y17, Y6
+
+store_last:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y6, K1, (DI)(BX*8)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K3(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	MOVQ      $+3, R9
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVW     R10, K1
+	VPXORD    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R9
+	TESTQ     R9, R9
+	JNZ       begun
+	MOVQ      c+0(FP), R9
+	VMOVUPD.Z (R9), K1, Y0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X4
+	VMOVUPS      (AX)(R12*1), X5
+	VMOVSD       16(AX)(R11*1), X6
+	VMOVHPD      16(AX)(R12*1), X6, X6
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z5, Z5
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z5, Z5
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z5, Z5
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VUNPCKLPD    Z5, Z4, Z7
+	VUNPCKHPD    Z5, Z4, Z19
+	VMOVUPD      (DI), Z20
+	VFMADD231PD  Z7, Z20, Z1
+	VFMADD231PD  Z19, Z20, Z2
+	VFMADD231PD  Z6, Z20, Z3
+	MOVQ         R8, R10
+	SHLQ         $0x03, R10
+	ADDQ         R10, DI
+	ADDQ         $+8, BX
+	SUBQ         $+8, SI
+	JMP          next
+
+rest:
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X8
+	VMOVUPS      (AX)(R12*1), X9
+	VMOVSD       16(AX)(R11*1), X10
+	VMOVHPD      16(AX)(R12*1), X10, X10
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z9, Z9
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z10, Z10
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z9, Z9
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R12*1), X7, X7
+	VINSERTF32X4 $0x02, X7, Z10, Z10
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z8, Z8
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z9, Z9
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x03, X7, Z10, Z10
+	VUNPCKLPD    Z9, Z8, Z7
+	VUNPCKHPD    Z9, Z8, Z19
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VMOVUPD.Z    (DI), K2, Z20
+	VFMADD231PD  Z7, Z20, K2, Z1
+	VFMADD231PD  Z19, Z20, K2, Z2
+	VFMADD231PD  Z10, Z20, K2, Z3
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), R10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X11
+	VMOVUPS      (AX)(R12*1), X12
+	VMOVSD       16(AX)(R11*1), X13
+	VMOVHPD      16(AX)(R12*1), X13, X13
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z11, Z11
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z12, Z12
+	VMOVSD       16(AX)(R11*1), X7
+	VMOVHPD      16(AX)(R10*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z13, Z13
+	VUNPCKLPD    Z12, Z11, Z7
+	VUNPCKHPD    Z12, Z11, Z19
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z14, Z14, Z14
+	VMOVUPD.Z    (DI), K2, Y14
+	VFMADD231PD  Z7, Z14, K2, Z1
+	VFMADD231PD  Z19, Z14, K2, Z2
+	VFMADD231PD  Z13, Z14, K2, Z3
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
+
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), R10
+	LEAQ         -1(SI), R11
+	VPXORD       Z15, Z15, Z15
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	MOVLQSX      (R10), R12
+	IMULQ        CX, R12
+	MOVQ         $+1, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VMOVUPS      (AX)(R12*1), X15
+	VMOVUPS      (AX)(R13*1), X16
+	VMOVSD       16(AX)(R12*1), X17
+	VMOVHPD      16(AX)(R13*1), X17, X17
+	MOVQ         $+2, R12
+	CMPQ         R12, R11
+	CMOVQGT      R11, R12
+	MOVLQSX      (R10)(R12*4), R12
+	IMULQ        CX, R12
+	MOVQ         $+3, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z16, Z16
+	VMOVSD       16(AX)(R12*1), X7
+	VMOVHPD      16(AX)(R13*1), X7, X7
+	VINSERTF32X4 $0x01, X7, Z17, Z17
+	VUNPCKLPD    Z16, Z15, Z7
+	VUNPCKHPD    Z16, Z15, Z19
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K2
+	VPXORD       Z18, Z18, Z18
+	VMOVUPD.Z    (DI), K2, Y18
+	VFMADD231PD  Z7, Z18, K2, Z1
+	VFMADD231PD  Z19, Z18, K2, Z2
+	VFMADD231PD  Z17, Z18, K2, Z3
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	ADDQ         R10, BX
+	SUBQ         R10, SI
+	JG           last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z7
+	VUNPCKLPD    Z2, Z1, Z19
+	VUNPCKHPD    Z2, Z1, Z20
+	VADDPD       Z19, Z20, Z19
+	VUNPCKLPD    Z1, Z3, Z20
+	VUNPCKHPD    Z1, Z3, Z21
+	VADDPD       Z20, Z21, Z20
+	VSHUFF64X2   $0x88, Z20, Z19, Z21
+	VSHUFF64X2   $0xdd, Z20, Z19, Z19
+	VADDPD       Z21, Z19, Z21
+	VSHUFF64X2   $0x88, Z21, Z21, Z19
+	VSHUFF64X2   $0xdd, Z21, Z21, Z20
+	VADDPD       Z19, Z20, Z19
+	VFMADD231PD  Z19, Z7, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPD      Y0, K1, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K4(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K4(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+
+row:
+	MOVQ         a+16(FP), DI
+	VBROADCASTSD (DI), Z0
+	VBROADCASTSD 8(DI), Z1
+	VBROADCASTSD 16(DI), Z2
+	VBROADCASTSD 24(DI), Z3
+	MOVQ         step+24(FP), R8
+	ADDQ         R8, DI
+	MOVQ         DI, a+16(FP)
+
+next:
+	CMPQ       SI, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
@@ -8151,49 +9409,49 @@ fetchedwhole:
 	VFMADD231PD  Z9, Z1, Z8
 	VFMADD231PD  Z10, Z2, Z8
 	VFMADD231PD  Z11, Z3, Z8
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunwhole
+	JZ           begun_whole
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Z9
 	VADDPD       Z9, Z8, Z8
 
-begunwhole:
-	MOVQ    op+64(FP), DI
+begun_whole:
+	MOVQ    op+96(FP), DI
 	TESTQ   $+8, DI
-	JNZ     storewhole
-	MOVQ    op+64(FP), DI
+	JNZ     store_whole
+	MOVQ    op+96(FP), DI
 	TESTQ   $+3, DI
-	JZ      alphawhole
+	JZ      alpha_whole
 	MOVQ    s+8(FP), DI
 	VMOVUPD (DI)(BX*8), Z9
-	MOVQ    op+64(FP), DI
+	MOVQ    op+96(FP), DI
 	ANDQ    $+3, DI
 	CMPQ    DI, $+2
-	JEQ     residualwhole
-	JGT     quotientwhole
+	JEQ     residual_whole
+	JGT     quotient_whole
 	VMULPD  Z9, Z8, Z8
-	JMP     alphawhole
+	JMP     alpha_whole
 
-residualwhole:
+residual_whole:
 	VSUBPD Z8, Z9, Z8
-	JMP    alphawhole
+	JMP    alpha_whole
 
-quotientwhole:
+quotient_whole:
 	VDIVPD Z8, Z9, Z8
 
-alphawhole:
-	VBROADCASTSD alpha+72(FP), Z10
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z10
 	VMULPD       Z10, Z8, Z8
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storewhole
-	VBROADCASTSD beta+80(FP), Z10
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z10
 	MOVQ         p+0(FP), DI
 	VMOVUPD      (DI)(BX*8), Z9
 	VFMADD231PD  Z9, Z10, Z8
 
-storewhole:
+store_whole:
 	MOVQ    p+0(FP), DI
 	VMOVUPD Z8, (DI)(BX*8)
 	ADDQ    $+8, BX
@@ -8202,11 +9460,147 @@ storewhole:
 
 rest:
 	TESTQ      SI, SI
-	JLE        done
-	MOVQ       ahead+56(FP), DI
+	JLE        ended
+	MOVQ       avail+80(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_part:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X12
+	VMOVUPS      (AX)(R9*1), X13
+	VMOVUPS      16(AX)(R8*1), X14
+	VMOVUPS      16(AX)(R9*1), X15
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z12, Z12
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z13, Z13
+	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z14, Z14
+	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z15, Z15
+	MOVLQSX      16(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      20(DI), R9
+	IMULQ        CX, R9
+	VINSERTF32X4 $0x02, (AX)(R8*1), Z12, Z12
+	VINSERTF32X4 $0x02, (AX)(R9*1), Z13, Z13
+	VINSERTF32X4 $0x02, 16(AX)(R8*1), Z14, Z14
+	VINSERTF32X4 $0x02, 16(AX)(R9*1), Z15, Z15
+	MOVLQSX      24(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      28(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z12, Z12
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z13, Z13
+	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z14, Z14
+	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z15, Z15
+	VUNPCKLPD    Z13, Z12, Z8
+	VUNPCKHPD    Z13, Z12, Z9
+	VUNPCKLPD    Z15, Z14, Z10
+	VUNPCKHPD    Z15, Z14, Z11
+	VMULPD       Z8, Z0, Z0
+	VFMADD231PD  Z9, Z1, Z0
+	VFMADD231PD  Z10, Z2, Z0
+	VFMADD231PD  Z11, Z3, Z0
+	MOVQ         $+8, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_part
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_part
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_part
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Z1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_part
+	JGT       quotient_part
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part
+
+residual_part:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part
+
+quotient_part:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_part
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Z0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+few:
+	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetchedfour
+	JL         fetched_few
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -8220,13 +9614,115 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetchedfour:
+fetched_few:
+	LEAQ         (DX)(BX*4), DI
+	VPXORD       Z16, Z16, Z16
+	VPXORD       Z17, Z17, Z17
+	VPXORD       Z18, Z18, Z18
+	VPXORD       Z19, Z19, Z19
+	MOVLQSX      (DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      4(DI), R9
+	IMULQ        CX, R9
+	VMOVUPS      (AX)(R8*1), X16
+	VMOVUPS      (AX)(R9*1), X17
+	VMOVUPS      16(AX)(R8*1), X18
+	VMOVUPS      16(AX)(R9*1), X19
+	MOVLQSX      8(DI), R8
+	IMULQ        CX, R8
+	MOVLQSX      12(DI), DI
+	IMULQ        CX, DI
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z16, Z16
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z17, Z17
+	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z18, Z18
+	VINSERTF32X4 $0x01, 16(AX)(DI*1), Z19, Z19
+	VUNPCKLPD    Z17, Z16, Z8
+	VUNPCKHPD    Z17, Z16, Z9
+	VUNPCKLPD    Z19, Z18, Z10
+	VUNPCKHPD    Z19, Z18, Z11
+	VMULPD       Z8, Z0, Z0
+	VFMADD231PD  Z9, Z1, Z0
+	VFMADD231PD  Z10, Z2, Z0
+	VFMADD231PD  Z11, Z3, Z0
+	MOVQ         $+4, DI
+	CMPQ         SI, DI
+	CMOVQLT      SI, DI
+	MOVQ         $-1, R8
+	BZHIQ        DI, R8, R8
+	KMOVW        R8, K1
+	MOVQ         op+96(FP), DI
+	TESTQ        $+4, DI
+	JZ           begun_few
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_few:
+	MOVQ      op+96(FP), DI
+	TESTQ     $+8, DI
+	JNZ       store_few
+	MOVQ      op+96(FP), DI
+	TESTQ     $+3, DI
+	JZ        alpha_few
+	MOVQ      s+8(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y1
+	MOVQ      op+96(FP), DI
+	ANDQ      $+3, DI
+	CMPQ      DI, $+2
+	JEQ       residual_few
+	JGT       quotient_few
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_few
+
+residual_few:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_few
+
+quotient_few:
+	VDIVPD Y0, Y1, Y0
+
+alpha_few:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), DI
+	TESTQ        $+16, DI
+	JZ           store_few
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), DI
+	VMOVUPD.Z    (DI)(BX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_few:
+	MOVQ    p+0(FP), DI
+	VMOVUPD Y0, K1, (DI)(BX*8)
+	ADDQ    SI, BX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), DI
+	SUBQ       BX, DI
+	CMPQ       DI, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    260(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    264(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    268(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+
+fetched_last:
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
-	VPXORD       Z12, Z12, Z12
-	VPXORD       Z13, Z13, Z13
-	VPXORD       Z14, Z14, Z14
-	VPXORD       Z15, Z15, Z15
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	VPXORD       Z22, Z22, Z22
+	VPXORD       Z23, Z23, Z23
 	MOVLQSX      (DI), R9
 	IMULQ        CX, R9
 	MOVQ         $+1, R10
@@ -8234,10 +9730,10 @@ fetchedfour:
 	CMOVQGT      R8, R10
 	MOVLQSX      (DI)(R10*4), R10
 	IMULQ        CX, R10
-	VMOVUPS      (AX)(R9*1), X12
-	VMOVUPS      (AX)(R10*1), X13
-	VMOVUPS      16(AX)(R9*1), X14
-	VMOVUPS      16(AX)(R10*1), X15
+	VMOVUPS      (AX)(R9*1), X20
+	VMOVUPS      (AX)(R10*1), X21
+	VMOVUPS      16(AX)(R9*1), X22
+	VMOVUPS      16(AX)(R10*1), X23
 	MOVQ         $+2, R9
 	CMPQ         R9, R8
 	CMOVQGT      R8, R9
@@ -8248,277 +9744,485 @@ fetchedfour:
 	CMOVQGT      R8, R10
 	MOVLQSX      (DI)(R10*4), R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R9*1), Z12, Z12
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z13, Z13
-	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z14, Z14
-	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z15, Z15
-	VUNPCKLPD    Z13, Z12, Z4
-	VUNPCKHPD    Z13, Z12, Z5
-	VUNPCKLPD    Z15, Z14, Z6
-	VUNPCKHPD    Z15, Z14, Z7
-	VMULPD       Z4, Z0, Z4
-	VFMADD231PD  Z5, Z1, Z4
-	VFMADD231PD  Z6, Z2, Z4
-	VFMADD231PD  Z7, Z3, Z4
+	VINSERTF32X4 $0x01, (AX)(R9*1), Z20, Z20
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z21, Z21
+	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z22, Z22
+	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z23, Z23
+	VUNPCKLPD    Z21, Z20, Z8
+	VUNPCKHPD    Z21, Z20, Z9
+	VUNPCKLPD    Z23, Z22, Z10
+	VUNPCKHPD    Z23, Z22, Z11
+	VMULPD       Z8, Z0, Z8
+	VFMADD231PD  Z9, Z1, Z8
+	VFMADD231PD  Z10, Z2, Z8
+	VFMADD231PD  Z11, Z3, Z8
 	MOVQ         $+4, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
 	MOVQ         $-1, R8
 	BZHIQ        DI, R8, R8
 	KMOVW        R8, K1
-	MOVQ         op+64(FP), DI
+	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
-	JZ           begunfour
+	JZ           begun_last
 	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y5
-	VADDPD       Y5, Y4, Y4
+	VMOVUPD.Z    (DI)(BX*8), K1, Y9
+	VADDPD       Y9, Y8, Y8
 
-begunfour:
-	MOVQ      op+64(FP), DI
+begun_last:
+	MOVQ      op+96(FP), DI
 	TESTQ     $+8, DI
-	JNZ       storefour
-	MOVQ      op+64(FP), DI
+	JNZ       store_last
+	MOVQ      op+96(FP), DI
 	TESTQ     $+3, DI
-	JZ        alphafour
+	JZ        alpha_last
 	MOVQ      s+8(FP), DI
-	VMOVUPD.Z (DI)(BX*8), K1, Y5
-	MOVQ      op+64(FP), DI
+	VMOVUPD.Z (DI)(BX*8), K1, Y9
+	MOVQ      op+96(FP), DI
 	ANDQ      $+3, DI
 	CMPQ      DI, $+2
-	JEQ       residualfour
-	JGT       quotientfour
-	VMULPD    Y5, Y4, Y4
-	JMP       alphafour
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Y9, Y8, Y8
+	JMP       alpha_last
 
-residualfour:
-	VSUBPD Y4, Y5, Y4
-	JMP    alphafour
+residual_last:
+	VSUBPD Y8, Y9, Y8
+	JMP    alpha_last
 
-quotientfour:
-	VDIVPD Y4, Y5, Y4
+quotient_last:
+	VDIVPD Y8, Y9, Y8
 
-alphafour:
-	VBROADCASTSD alpha+72(FP), Y6
-	VMULPD       Y6, Y4, Y4
-	MOVQ         op+64(FP), DI
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y10
+	VMULPD       Y10, Y8, Y8
+	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           storefour
-	VBROADCASTSD beta+80(FP), Y6
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y10
 	MOVQ         p+0(FP), DI
-	VMOVUPD.Z    (DI)(BX*8), K1, Y5
-	VFMADD231PD  Y5, Y6, Y4
+	VMOVUPD.Z    (DI)(BX*8), K1, Y9
+	VFMADD231PD  Y9, Y10, Y8
 
-storefour:
+store_last:
 	MOVQ    p+0(FP), DI
-	VMOVUPD Y4, K1, (DI)(BX*8)
-	ADDQ    $+4, BX
-	SUBQ    $+4, SI
-	JMP     rest
+	VMOVUPD Y8, K1, (DI)(BX*8)
+	MOVQ    $+4, DI
+	CMPQ    SI, DI
+	CMOVQLT SI, DI
+	ADDQ    DI, BX
+	SUBQ    DI, SI
+	JG      last
+
+ended:
+	MOVQ rows+72(FP), SI
+	DECQ SI
+	JLE  done
+	MOVQ SI, rows+72(FP)
+	MOVQ ptr+64(FP), DI
+	MOVQ 8(DI), SI
+	SUBQ (DI), SI
+	ADDQ $+8, DI
+	MOVQ DI, ptr+64(FP)
+	JMP  row
 
 done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512K4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, fresh int, alpha float64)
+// func spmmF64AVX512K4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 // Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512K4(SB), NOSPLIT, $0-80
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   v+8(FP), AX
-	MOVQ   step+16(FP), CX
-	MOVQ   b+24(FP), DX
-	MOVQ   stride+32(FP), BX
-	MOVQ   cols+40(FP), SI
-	MOVQ   n+48(FP), R8
-	XORQ   DI, DI
+TEXT ·spmmF64AVX512K4(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ stride+40(FP), CX
+	MOVQ cols+48(FP), DX
+	MOVQ n+56(FP), SI
+	XORQ BX, BX
+	MOVQ v+16(FP), DI
+	MOVQ step+24(FP), R8
+
+row:
+	VPXORD  Z0, Z0, Z0
+	MOVQ    fresh+96(FP), R9
+	TESTQ   R9, R9
+	JNZ     begun
+	MOVQ    c+0(FP), R9
+	VMOVUPD (R9), Y0
+
+begun:
+	MOVQ SI, R9
+
+stretch:
+	MOVQ    $+256, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	SUBQ    SI, R9
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
 
 next:
-	CMPQ       R8, $+8
+	CMPQ       SI, $+8
 	JL         rest
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+72
-	JL         fetched
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    272(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    276(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    280(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    284(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_whole
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetched:
-	LEAQ         (SI)(DI*4), R9
-	VPXORD       Z4, Z4, Z4
+fetched_whole:
+	LEAQ         (DX)(BX*4), R10
 	VPXORD       Z5, Z5, Z5
 	VPXORD       Z6, Z6, Z6
 	VPXORD       Z7, Z7, Z7
-	MOVLQSX      (R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      4(R9), R11
-	IMULQ        BX, R11
-	VMOVUPS      (DX)(R10*1), X4
-	VMOVUPS      (DX)(R11*1), X5
-	VMOVUPS      16(DX)(R10*1), X6
-	VMOVUPS      16(DX)(R11*1), X7
-	MOVLQSX      8(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      12(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x01, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x01, 16(DX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x01, 16(DX)(R11*1), Z7, Z7
-	MOVLQSX      16(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      20(R9), R11
-	IMULQ        BX, R11
-	VINSERTF32X4 $0x02, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x02, (DX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x02, 16(DX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x02, 16(DX)(R11*1), Z7, Z7
-	MOVLQSX      24(R9), R10
-	IMULQ        BX, R10
-	MOVLQSX      28(R9), R9
-	IMULQ        BX, R9
-	VINSERTF32X4 $0x03, (DX)(R10*1), Z4, Z4
-	VINSERTF32X4 $0x03, (DX)(R9*1), Z5, Z5
-	VINSERTF32X4 $0x03, 16(DX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x03, 16(DX)(R9*1), Z7, Z7
-	VUNPCKLPD    Z5, Z4, Z8
-	VUNPCKHPD    Z5, Z4, Z9
-	VUNPCKLPD    Z7, Z6, Z10
-	VUNPCKHPD    Z7, Z6, Z11
-	VMOVUPD      (AX), Z12
-	VFMADD231PD  Z8, Z12, Z0
-	VFMADD231PD  Z9, Z12, Z1
-	VFMADD231PD  Z10, Z12, Z2
-	VFMADD231PD  Z11, Z12, Z3
-	LEAQ         (AX)(CX*8), AX
-	ADDQ         $+8, DI
-	SUBQ         $+8, R8
+	VPXORD       Z8, Z8, Z8
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X5
+	VMOVUPS      (AX)(R12*1), X6
+	VMOVUPS      16(AX)(R11*1), X7
+	VMOVUPS      16(AX)(R12*1), X8
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R12*1), Z8, Z8
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R11*1), Z7, Z7
+	VINSERTF32X4 $0x02, 16(AX)(R12*1), Z8, Z8
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z8, Z8
+	VUNPCKLPD    Z6, Z5, Z9
+	VUNPCKHPD    Z6, Z5, Z10
+	VUNPCKLPD    Z8, Z7, Z11
+	VUNPCKHPD    Z8, Z7, Z12
+	VMOVUPD      (DI), Z13
+	VFMADD231PD  Z9, Z13, Z1
+	VFMADD231PD  Z10, Z13, Z2
+	VFMADD231PD  Z11, Z13, Z3
+	VFMADD231PD  Z12, Z13, Z4
+	MOVQ         R8, R10
+	SHLQ         $0x03, R10
+	ADDQ         R10, DI
+	ADDQ         $+8, BX
+	SUBQ         $+8, SI
 	JMP          next
 
 rest:
-	TESTQ      R8, R8
-	JLE        sum
-	MOVQ       ahead+56(FP), R9
-	SUBQ       DI, R9
-	CMPQ       R9, $+68
-	JL         fetchedfour
-	MOVLQSX    256(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    260(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    264(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
-	MOVLQSX    268(SI)(DI*4), R9
-	IMULQ      BX, R9
-	PREFETCHT0 (DX)(R9*1)
+	TESTQ      SI, SI
+	JLE        ended
+	MOVQ       avail+80(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+8
+	JL         last
+	CMPQ       SI, $+4
+	JLE        few
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+72
+	JL         fetched_part
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
-fetchedfour:
-	LEAQ         (SI)(DI*4), R9
-	LEAQ         -1(R8), R10
-	VPXORD       Z13, Z13, Z13
+fetched_part:
+	LEAQ         (DX)(BX*4), R10
 	VPXORD       Z14, Z14, Z14
 	VPXORD       Z15, Z15, Z15
 	VPXORD       Z16, Z16, Z16
-	MOVLQSX      (R9), R11
-	IMULQ        BX, R11
-	MOVQ         $+1, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VMOVUPS      (DX)(R11*1), X13
-	VMOVUPS      (DX)(R12*1), X14
-	VMOVUPS      16(DX)(R11*1), X15
-	VMOVUPS      16(DX)(R12*1), X16
-	MOVQ         $+2, R11
-	CMPQ         R11, R10
-	CMOVQGT      R10, R11
-	MOVLQSX      (R9)(R11*4), R11
-	IMULQ        BX, R11
-	MOVQ         $+3, R12
-	CMPQ         R12, R10
-	CMOVQGT      R10, R12
-	MOVLQSX      (R9)(R12*4), R12
-	IMULQ        BX, R12
-	VINSERTF32X4 $0x01, (DX)(R11*1), Z13, Z13
-	VINSERTF32X4 $0x01, (DX)(R12*1), Z14, Z14
-	VINSERTF32X4 $0x01, 16(DX)(R11*1), Z15, Z15
-	VINSERTF32X4 $0x01, 16(DX)(R12*1), Z16, Z16
-	VUNPCKLPD    Z14, Z13, Z4
-	VUNPCKHPD    Z14, Z13, Z5
-	VUNPCKLPD    Z16, Z15, Z6
-	VUNPCKHPD    Z16, Z15, Z7
-	MOVQ         $+4, R9
-	CMPQ         R8, R9
-	CMOVQLT      R8, R9
-	MOVQ         $-1, R10
-	BZHIQ        R9, R10, R10
-	KMOVW        R10, K1
 	VPXORD       Z17, Z17, Z17
-	VMOVUPD.Z    (AX), K1, Y17
-	VFMADD231PD  Z4, Z17, K1, Z0
-	VFMADD231PD  Z5, Z17, K1, Z1
-	VFMADD231PD  Z6, Z17, K1, Z2
-	VFMADD231PD  Z7, Z17, K1, Z3
-	LEAQ         (AX)(CX*4), AX
-	ADDQ         $+4, DI
-	SUBQ         $+4, R8
-	JMP          rest
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X14
+	VMOVUPS      (AX)(R12*1), X15
+	VMOVUPS      16(AX)(R11*1), X16
+	VMOVUPS      16(AX)(R12*1), X17
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z16, Z16
+	VINSERTF32X4 $0x01, 16(AX)(R12*1), Z17, Z17
+	MOVLQSX      16(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      20(R10), R12
+	IMULQ        CX, R12
+	VINSERTF32X4 $0x02, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x02, (AX)(R12*1), Z15, Z15
+	VINSERTF32X4 $0x02, 16(AX)(R11*1), Z16, Z16
+	VINSERTF32X4 $0x02, 16(AX)(R12*1), Z17, Z17
+	MOVLQSX      24(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      28(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z14, Z14
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z15, Z15
+	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z16, Z16
+	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z17, Z17
+	VUNPCKLPD    Z15, Z14, Z9
+	VUNPCKHPD    Z15, Z14, Z10
+	VUNPCKLPD    Z17, Z16, Z11
+	VUNPCKHPD    Z17, Z16, Z12
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K1
+	VMOVUPD.Z    (DI), K1, Z13
+	VFMADD231PD  Z9, Z13, K1, Z1
+	VFMADD231PD  Z10, Z13, K1, Z2
+	VFMADD231PD  Z11, Z13, K1, Z3
+	VFMADD231PD  Z12, Z13, K1, Z4
+	MOVQ         $+8, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
 
-sum:
-	VUNPCKLPD    Z1, Z0, Z4
-	VUNPCKHPD    Z1, Z0, Z0
-	VADDPD       Z4, Z0, Z4
-	VUNPCKLPD    Z3, Z2, Z0
-	VUNPCKHPD    Z3, Z2, Z1
-	VADDPD       Z0, Z1, Z0
-	VSHUFF64X2   $0x88, Z0, Z4, Z1
-	VSHUFF64X2   $0xdd, Z0, Z4, Z0
-	VADDPD       Z1, Z0, Z1
-	VSHUFF64X2   $0x88, Z1, Z1, Z0
-	VSHUFF64X2   $0xdd, Z1, Z1, Z1
-	VADDPD       Z0, Z1, Z0
-	MOVQ         c+0(FP), AX
-	VBROADCASTSD alpha+72(FP), Z1
-	MOVQ         $+4, CX
-	MOVQ         $-1, DX
-	BZHIQ        CX, DX, DX
-	KMOVW        DX, K1
+few:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_few
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_few:
+	LEAQ         (DX)(BX*4), R10
 	VPXORD       Z18, Z18, Z18
-	MOVQ         fresh+64(FP), CX
-	TESTQ        CX, CX
-	JNZ          store
-	VMOVUPD.Z    (AX), K1, Y18
+	VPXORD       Z19, Z19, Z19
+	VPXORD       Z20, Z20, Z20
+	VPXORD       Z21, Z21, Z21
+	MOVLQSX      (R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      4(R10), R12
+	IMULQ        CX, R12
+	VMOVUPS      (AX)(R11*1), X18
+	VMOVUPS      (AX)(R12*1), X19
+	VMOVUPS      16(AX)(R11*1), X20
+	VMOVUPS      16(AX)(R12*1), X21
+	MOVLQSX      8(R10), R11
+	IMULQ        CX, R11
+	MOVLQSX      12(R10), R10
+	IMULQ        CX, R10
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z18, Z18
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z19, Z19
+	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z20, Z20
+	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z21, Z21
+	VUNPCKLPD    Z19, Z18, Z9
+	VUNPCKHPD    Z19, Z18, Z10
+	VUNPCKLPD    Z21, Z20, Z11
+	VUNPCKHPD    Z21, Z20, Z12
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K1
+	VPXORD       Z22, Z22, Z22
+	VMOVUPD.Z    (DI), K1, Y22
+	VFMADD231PD  Z9, Z22, K1, Z1
+	VFMADD231PD  Z10, Z22, K1, Z2
+	VFMADD231PD  Z11, Z22, K1, Z3
+	VFMADD231PD  Z12, Z22, K1, Z4
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	ADDQ         SI, BX
+	JMP          ended
 
-store:
-	VFMADD231PD Z0, Z1, Z18
-	VMOVUPD     Y18, K1, (AX)
+last:
+	MOVQ       ahead+88(FP), R10
+	SUBQ       BX, R10
+	CMPQ       R10, $+68
+	JL         fetched_last
+	MOVLQSX    256(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    260(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    264(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    268(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+
+fetched_last:
+	LEAQ         (DX)(BX*4), R10
+	LEAQ         -1(SI), R11
+	VPXORD       Z23, Z23, Z23
+	VPXORD       Z24, Z24, Z24
+	VPXORD       Z25, Z25, Z25
+	VPXORD       Z26, Z26, Z26
+	MOVLQSX      (R10), R12
+	IMULQ        CX, R12
+	MOVQ         $+1, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VMOVUPS      (AX)(R12*1), X23
+	VMOVUPS      (AX)(R13*1), X24
+	VMOVUPS      16(AX)(R12*1), X25
+	VMOVUPS      16(AX)(R13*1), X26
+	MOVQ         $+2, R12
+	CMPQ         R12, R11
+	CMOVQGT      R11, R12
+	MOVLQSX      (R10)(R12*4), R12
+	IMULQ        CX, R12
+	MOVQ         $+3, R13
+	CMPQ         R13, R11
+	CMOVQGT      R11, R13
+	MOVLQSX      (R10)(R13*4), R13
+	IMULQ        CX, R13
+	VINSERTF32X4 $0x01, (AX)(R12*1), Z23, Z23
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z24, Z24
+	VINSERTF32X4 $0x01, 16(AX)(R12*1), Z25, Z25
+	VINSERTF32X4 $0x01, 16(AX)(R13*1), Z26, Z26
+	VUNPCKLPD    Z24, Z23, Z9
+	VUNPCKHPD    Z24, Z23, Z10
+	VUNPCKLPD    Z26, Z25, Z11
+	VUNPCKHPD    Z26, Z25, Z12
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K1
+	VPXORD       Z27, Z27, Z27
+	VMOVUPD.Z    (DI), K1, Y27
+	VFMADD231PD  Z9, Z27, K1, Z1
+	VFMADD231PD  Z10, Z27, K1, Z2
+	VFMADD231PD  Z11, Z27, K1, Z3
+	VFMADD231PD  Z12, Z27, K1, Z4
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	IMULQ        R8, R10
+	ADDQ         R10, DI
+	MOVQ         $+4, R10
+	CMPQ         SI, R10
+	CMOVQLT      SI, R10
+	ADDQ         R10, BX
+	SUBQ         R10, SI
+	JG           last
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z9
+	VUNPCKLPD    Z2, Z1, Z10
+	VUNPCKHPD    Z2, Z1, Z11
+	VADDPD       Z10, Z11, Z10
+	VUNPCKLPD    Z4, Z3, Z11
+	VUNPCKHPD    Z4, Z3, Z12
+	VADDPD       Z11, Z12, Z11
+	VSHUFF64X2   $0x88, Z11, Z10, Z12
+	VSHUFF64X2   $0xdd, Z11, Z10, Z10
+	VADDPD       Z12, Z10, Z12
+	VSHUFF64X2   $0x88, Z12, Z12, Z10
+	VSHUFF64X2   $0xdd, Z12, Z12, Z11
+	VADDPD       Z10, Z11, Z10
+	VFMADD231PD  Z10, Z9, Z0
+	TESTQ        R9, R9
+	JG           stretch
+	MOVQ         c+0(FP), R9
+	VMOVUPD      Y0, (R9)
+	MOVQ         width+8(FP), SI
+	ADDQ         SI, R9
+	MOVQ         R9, c+0(FP)
+	MOVQ         rows+72(FP), SI
+	DECQ         SI
+	JLE          done
+	MOVQ         SI, rows+72(FP)
+	MOVQ         ptr+64(FP), R9
+	MOVQ         8(R9), SI
+	SUBQ         (R9), SI
+	ADDQ         $+8, R9
+	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
 	VZEROUPPER
 	RET
 

@@ -8,226 +8,297 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Kernels for rows of at most maxNarrow elements, one for each number of elements. Lanes are non-zeros: a
-// vector full at a time, then four at a time.
-const rest = 4
-
 // narrowAhead is the number of non-zeros between the prefetch of a narrow row of B and its use.
 const narrowAhead = 64
 
-// prefetchNarrow fetches rows of B that come narrowAhead non-zeros after j, if cols goes that far.
-func (k *kernels) prefetchNarrow(name string, rows int, b, stride, cols, j reg.GPVirtual) {
-	left := k.GP64()
-	k.Load(k.Param("ahead"), left)
-	k.SUBQ(j, left)
-	k.CMPQ(left, operand.I32(narrowAhead+rows))
-	k.JL(operand.LabelRef(name))
-	for r := range rows {
-		p := k.GP64()
-		k.MOVLQSX(operand.Mem{Base: cols, Index: j, Scale: 4, Disp: 4 * (narrowAhead + r)}, p)
-		k.IMULQ(stride, p)
-		k.PREFETCHT0(operand.Mem{Base: b, Index: p, Scale: 1})
-	}
-	k.Label(name)
+// narrow generates a loop over rows of the sparse matrix where rows of the dense ones have at most maxNarrow
+// elements. Lanes are non-zeros: a vector full at a time, and at the end of a row fewer.
+type narrow struct {
+	*kernels
+	depth           int
+	b, stride, cols reg.GPVirtual
+	j               reg.GPVirtual // non-zeros done
+	left            reg.GPVirtual // non-zeros of the row not yet done
 }
 
-// narrowRows returns the addresses of the rows of B of the non-zeros from j on. With a number of rows left
-// the last one stands in for those behind it.
-func (k *kernels) narrowRows(b, stride, cols, j, left reg.GPVirtual) func(r int) operand.Mem {
-	from := k.GP64()
-	k.LEAQ(operand.Mem{Base: cols, Index: j, Scale: 4}, from)
-	var last reg.GPVirtual
-	if left != nil {
-		last = k.GP64()
-		k.LEAQ(operand.Mem{Base: left, Disp: -1}, last)
+// four is the least number of lanes of a group.
+const four = 4
+
+// begin starts the function and loads what all groups need.
+func (k *kernels) beginNarrow(name, signature string, depth int, doc ...string) *narrow {
+	k.Function(name)
+	k.Doc(append(doc,
+		"Rows of B begin at b and are stride bytes apart. The first row has n non-zeros; where there are more rows, ptr",
+		"is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as",
+		"there are non-zeros, and rows of B are fetched early for the first ahead of them.",
+	)...)
+	k.SignatureExpr(signature)
+	k.Pragma("noescape")
+	k.Attributes(attr.NOSPLIT)
+	w := &narrow{kernels: k, depth: depth, b: k.GP64(), stride: k.GP64(), cols: k.GP64(), j: k.GP64(), left: k.GP64()}
+	k.Load(k.Param("b"), w.b)
+	k.Load(k.Param("stride"), w.stride)
+	k.Load(k.Param("cols"), w.cols)
+	k.Load(k.Param("n"), w.left)
+	k.XORQ(w.j, w.j)
+	return w
+}
+
+// group is a number of non-zeros that are done at the same time.
+type group struct {
+	name  string
+	lanes int
+	part  bool // only the first left lanes count
+	last  bool // cols may end with the row: its last index stands in for those behind it
+}
+
+func (g group) label(s string) string { return s + "_" + g.name }
+
+// groups generates the non-zeros of a row, with do for each kind of group. Lanes behind the end of a row hold
+// the non-zeros that follow, as long as there are any.
+func (w *narrow) groups(do func(g group)) {
+	lanes := w.lanes()
+	w.Label("next")
+	w.CMPQ(w.left, operand.I32(lanes))
+	w.JL(operand.LabelRef("rest"))
+	do(group{name: "whole", lanes: lanes})
+	w.ADDQ(operand.I32(lanes), w.j)
+	w.SUBQ(operand.I32(lanes), w.left)
+	w.JMP(operand.LabelRef("next"))
+
+	w.Label("rest")
+	w.TESTQ(w.left, w.left)
+	w.JLE(operand.LabelRef("ended"))
+	avail := w.GP64()
+	w.Load(w.Param("avail"), avail)
+	w.SUBQ(w.j, avail)
+	w.CMPQ(avail, operand.I32(lanes))
+	w.JL(operand.LabelRef("last"))
+	if lanes > four {
+		w.CMPQ(w.left, operand.I32(four))
+		w.JLE(operand.LabelRef("few"))
 	}
-	return func(r int) operand.Mem {
-		p := k.GP64()
-		if left != nil && r > 0 {
-			k.MOVQ(operand.I32(r), p)
-			k.CMPQ(p, last)
-			k.CMOVQGT(last, p)
-			k.MOVLQSX(operand.Mem{Base: from, Index: p, Scale: 4}, p)
+	do(group{name: "part", lanes: lanes, part: true})
+	w.ADDQ(w.left, w.j)
+	w.JMP(operand.LabelRef("ended"))
+	if lanes > four {
+		w.Label("few")
+		do(group{name: "few", lanes: four, part: true})
+		w.ADDQ(w.left, w.j)
+		w.JMP(operand.LabelRef("ended"))
+	}
+
+	w.Label("last")
+	do(group{name: "last", lanes: four, part: true, last: true})
+	done := w.first(four)
+	w.ADDQ(done, w.j)
+	w.SUBQ(done, w.left)
+	w.JG(operand.LabelRef("last"))
+	w.Label("ended")
+}
+
+// nextRow goes back to a label unless this was the last row; rows and ptr are parameters.
+func (w *narrow) nextRow(label string) {
+	rows, ptr := w.GP64(), w.GP64()
+	w.Load(w.Param("rows"), rows)
+	w.DECQ(rows)
+	w.JLE(operand.LabelRef("done"))
+	w.Store(rows, w.Param("rows"))
+	w.Load(w.Param("ptr"), ptr)
+	w.MOVQ(operand.Mem{Base: ptr, Disp: 8}, w.left)
+	w.SUBQ(operand.Mem{Base: ptr}, w.left)
+	w.ADDQ(operand.I32(8), ptr)
+	w.Store(ptr, w.Param("ptr"))
+	w.JMP(operand.LabelRef(label))
+	w.Label("done")
+}
+
+// first returns min(left, n).
+func (w *narrow) first(n int) reg.GPVirtual {
+	m := w.GP64()
+	w.MOVQ(operand.I32(n), m)
+	w.CMPQ(w.left, m)
+	w.CMOVQLT(w.left, m)
+	return m
+}
+
+// mask returns the lanes of a group that count.
+func (w *narrow) mask(g group) mask {
+	if !g.part {
+		return mask{}
+	}
+	return w.firstLanes(w.first(g.lanes))
+}
+
+// load returns the columns of the rows of B of a group, and fetches those of a group to come.
+func (w *narrow) load(g group) []reg.VecVirtual {
+	ahead := w.GP64()
+	w.Load(w.Param("ahead"), ahead)
+	w.SUBQ(w.j, ahead)
+	w.CMPQ(ahead, operand.I32(narrowAhead+g.lanes))
+	w.JL(operand.LabelRef(g.label("fetched")))
+	for r := range g.lanes {
+		p := w.GP64()
+		w.MOVLQSX(operand.Mem{Base: w.cols, Index: w.j, Scale: 4, Disp: 4 * (narrowAhead + r)}, p)
+		w.IMULQ(w.stride, p)
+		w.PREFETCHT0(operand.Mem{Base: w.b, Index: p, Scale: 1})
+	}
+	w.Label(g.label("fetched"))
+	from, most := w.GP64(), w.GP64()
+	w.LEAQ(operand.Mem{Base: w.cols, Index: w.j, Scale: 4}, from)
+	if g.last {
+		w.LEAQ(operand.Mem{Base: w.left, Disp: -1}, most)
+	}
+	return w.columns(w.depth, g.lanes*w.elem(), func(r int) operand.Mem {
+		p := w.GP64()
+		if g.last && r > 0 {
+			w.MOVQ(operand.I32(r), p)
+			w.CMPQ(p, most)
+			w.CMOVQGT(most, p)
+			w.MOVLQSX(operand.Mem{Base: from, Index: p, Scale: 4}, p)
 		} else {
-			k.MOVLQSX(operand.Mem{Base: from, Disp: 4 * r}, p)
+			w.MOVLQSX(operand.Mem{Base: from, Disp: 4 * r}, p)
 		}
-		k.IMULQ(stride, p)
-		return operand.Mem{Base: b, Index: p, Scale: 1}
-	}
-}
-
-// firstOf makes the mask of the first min(left, rest) lanes.
-func (k *kernels) firstOf(left reg.GPVirtual) mask {
-	n := k.GP64()
-	k.MOVQ(operand.I32(rest), n)
-	k.CMPQ(left, n)
-	k.CMOVQLT(left, n)
-	return k.firstLanes(n)
+		w.IMULQ(w.stride, p)
+		return operand.Mem{Base: w.b, Index: p, Scale: 1}
+	})
 }
 
 // sddmmNarrow generates SDDMM for rows of depth elements.
 func (k *kernels) sddmmNarrow(depth int) {
 	name := fmt.Sprintf("sddmm%sK%d", k.suffix(), depth)
-	k.Function(name)
-	k.Doc(
-		fmt.Sprintf("%s computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n, for rows of %d elements; those of", name, depth),
-		"B begin at b and are stride bytes apart. The bits of op are those of type Op.",
-	)
-	k.SignatureExpr(fmt.Sprintf("func(p, s, a, b *%[1]s, stride int, cols *int32, n, ahead, op int, alpha, beta %[1]s)", k.goType()))
-	k.Pragma("noescape")
-	k.Attributes(attr.NOSPLIT)
+	w := k.beginNarrow(name, fmt.Sprintf("func(p, s, a *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta %[1]s)", k.goType()), depth,
+		fmt.Sprintf("%s computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense", name),
+		fmt.Sprintf("rows of %d elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.", depth))
 
-	a := k.GP64()
+	k.Label("row")
+	a, step := k.GP64(), k.GP64()
 	k.Load(k.Param("a"), a)
 	av := make([]reg.VecVirtual, depth)
 	for i := range av {
 		av[i] = k.reg()
 		k.broadcast(operand.Mem{Base: a, Disp: i * k.elem()}, av[i])
 	}
-	b, stride, cols, j, left := k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64()
-	k.Load(k.Param("b"), b)
-	k.Load(k.Param("stride"), stride)
-	k.Load(k.Param("cols"), cols)
-	k.Load(k.Param("n"), left)
-	k.XORQ(j, j)
-
-	// group does the non-zeros from j on, as many as fit in a vector of the given bytes.
-	group := func(name string, bytes int, left reg.GPVirtual) {
-		label := func(s string) string { return s + name }
-		k.prefetchNarrow(label("fetched"), bytes/k.elem(), b, stride, cols, j)
-		x := k.columns(depth, bytes, k.narrowRows(b, stride, cols, j, left))
+	k.Load(k.Param("step"), step)
+	k.ADDQ(step, a)
+	k.Store(a, k.Param("a"))
+	w.groups(func(g group) {
+		x := w.load(g)
 		d := k.reg()
 		k.mul(x[0], av[0], d)
 		for i := 1; i < depth; i++ {
 			k.fma(x[i], av[i], d)
 		}
-		m := mask{}
-		if left != nil {
-			m = k.firstOf(left)
-		}
 		at := func(param string) operand.Mem {
 			base := k.GP64()
 			k.Load(k.Param(param), base)
-			return operand.Mem{Base: base, Index: j, Scale: uint8(k.elem())}
+			return operand.Mem{Base: base, Index: w.j, Scale: uint8(k.elem())}
 		}
-		s, t := k.reg(), k.reg()
+		m, bytes := w.mask(g), g.lanes*k.elem()
+		s, t := part(k.reg(), bytes), part(k.reg(), bytes)
 		k.testOp(opContinue)
-		k.JZ(operand.LabelRef(label("begun")))
-		k.loadMasked(at("p"), m, part(s, bytes))
-		k.add(part(s, bytes), part(d, bytes), part(d, bytes))
-		k.Label(label("begun"))
-		k.finish(label, m, part(d, bytes), part(s, bytes), part(t, bytes), at)
-	}
-
-	k.Label("next")
-	k.CMPQ(left, operand.I32(k.lanes()))
-	k.JL(operand.LabelRef("rest"))
-	group("whole", k.width(), nil)
-	k.ADDQ(operand.I32(k.lanes()), j)
-	k.SUBQ(operand.I32(k.lanes()), left)
-	k.JMP(operand.LabelRef("next"))
-
-	k.Label("rest")
-	k.TESTQ(left, left)
-	k.JLE(operand.LabelRef("done"))
-	group("four", rest*k.elem(), left)
-	k.ADDQ(operand.I32(rest), j)
-	k.SUBQ(operand.I32(rest), left)
-	k.JMP(operand.LabelRef("rest"))
-	k.Label("done")
+		k.JZ(operand.LabelRef(g.label("begun")))
+		k.loadMasked(at("p"), m, s)
+		k.add(s, part(d, bytes), part(d, bytes))
+		k.Label(g.label("begun"))
+		k.finish(g.label, m, part(d, bytes), s, t, at)
+	})
+	w.nextRow("row")
 	k.VZEROUPPER()
 	k.RET()
 }
 
-// spmmNarrow generates one row of C of depth elements. Each lane adds up every lanes-th non-zero, so that additions need
-// not wait for each other; the lanes are added up at the end.
+// stretchElems is the number of non-zeros after which SpMM adds up its lanes. The caller collects as many
+// values at a time where they are not in order.
+const stretchElems = 256
+
+// spmmNarrow generates SpMM for rows of depth elements. Each lane adds up its non-zeros, so that additions need not
+// wait for each other.
 func (k *kernels) spmmNarrow(depth int) {
 	name := fmt.Sprintf("spmm%sK%d", k.suffix(), depth)
-	k.Function(name)
-	k.Doc(
-		fmt.Sprintf("%s adds alpha·Σ_j<n v[j]·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of %d", name, depth),
-		"elements. Rows of B are stride bytes apart. v advances by step bytes; if step is 0, v holds a vector of",
-		"equal values.",
-	)
-	k.SignatureExpr(fmt.Sprintf("func(c, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n, ahead, fresh int, alpha %[1]s)", k.goType()))
-	k.Pragma("noescape")
-	k.Attributes(attr.NOSPLIT)
+	w := k.beginNarrow(name, fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha %[1]s)", k.goType()), depth,
+		fmt.Sprintf("%s adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is", name),
+		fmt.Sprintf("not 0, for dense rows of %d elements. Rows of C begin at c and are width bytes apart. v advances by step", depth),
+		"bytes; if step is 0, v holds a vector of equal values.")
 
+	bytes := four * k.elem() // hold a row of C
+	v, step, rest := k.GP64(), k.GP64(), k.GP64()
+	k.Load(k.Param("v"), v)
+	k.Load(k.Param("step"), step)
+
+	k.Label("row")
+	// A row of C: zero or what it holds.
+	c, fresh, out := k.GP64(), k.GP64(), k.reg()
+	elements := mask{}
+	if depth < four {
+		n := k.GP64()
+		k.MOVQ(operand.I32(depth), n)
+		elements = k.firstLanes(n)
+	}
+	k.zero(out)
+	k.Load(k.Param("fresh"), fresh)
+	k.TESTQ(fresh, fresh)
+	k.JNZ(operand.LabelRef("begun"))
+	k.Load(k.Param("c"), c)
+	k.loadMasked(operand.Mem{Base: c}, elements, part(out, bytes))
+	k.Label("begun")
+	k.MOVQ(w.left, rest)
+
+	k.Label("stretch")
+	k.MOVQ(operand.I32(stretchElems), w.left)
+	k.CMPQ(w.left, rest)
+	k.CMOVQGT(rest, w.left)
+	k.SUBQ(w.left, rest)
 	acc := make([]reg.VecVirtual, depth)
 	for i := range acc {
 		acc[i] = k.reg()
 		k.zero(acc[i])
 	}
-	v, step, b, stride, cols, j, left := k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64()
-	k.Load(k.Param("v"), v)
-	k.Load(k.Param("step"), step)
-	k.Load(k.Param("b"), b)
-	k.Load(k.Param("stride"), stride)
-	k.Load(k.Param("cols"), cols)
-	k.Load(k.Param("n"), left)
-	k.XORQ(j, j)
-
-	k.Label("next")
-	k.CMPQ(left, operand.I32(k.lanes()))
-	k.JL(operand.LabelRef("rest"))
-	k.prefetchNarrow("fetched", k.lanes(), b, stride, cols, j)
-	x := k.columns(depth, k.width(), k.narrowRows(b, stride, cols, j, nil))
-	value := k.reg()
-	k.load(operand.Mem{Base: v}, value)
-	for i := range acc {
-		k.fma(x[i], value, acc[i])
-	}
-	k.LEAQ(operand.Mem{Base: v, Index: step, Scale: uint8(min(k.lanes(), 8))}, v)
-	if k.lanes() > 8 {
-		k.LEAQ(operand.Mem{Base: v, Index: step, Scale: uint8(k.lanes() - 8)}, v)
-	}
-	k.ADDQ(operand.I32(k.lanes()), j)
-	k.SUBQ(operand.I32(k.lanes()), left)
-	k.JMP(operand.LabelRef("next"))
-
-	k.Label("rest")
-	k.TESTQ(left, left)
-	k.JLE(operand.LabelRef("sum"))
-	bytes := rest * k.elem()
-	k.prefetchNarrow("fetchedfour", rest, b, stride, cols, j)
-	x = k.columns(depth, bytes, k.narrowRows(b, stride, cols, j, left))
-	m := k.firstOf(left)
-	value = k.reg()
-	k.zero(value)
-	k.loadMasked(operand.Mem{Base: v}, m, part(value, bytes))
-	for i := range acc {
-		// The rows that stand in may hold infinities, which zero times does not make zero.
-		if k.isa == avx512 {
-			k.ps(k.VFMADD231PS, k.VFMADD231PD)(x[i], value, m.k, acc[i])
-			continue
+	w.groups(func(g group) {
+		x, m := w.load(g), w.mask(g)
+		value, size := k.reg(), g.lanes*k.elem()
+		if size < k.width() {
+			k.zero(value)
 		}
-		k.VANDPS(part(m.v, bytes), part(x[i], bytes), part(x[i], bytes))
-		k.fma(x[i], value, acc[i])
-	}
-	k.LEAQ(operand.Mem{Base: v, Index: step, Scale: rest}, v)
-	k.ADDQ(operand.I32(rest), j)
-	k.SUBQ(operand.I32(rest), left)
-	k.JMP(operand.LabelRef("rest"))
-
-	k.Label("sum")
+		k.loadMasked(operand.Mem{Base: v}, m, part(value, size))
+		for i := range acc {
+			switch {
+			case !g.part:
+				k.fma(x[i], value, acc[i])
+			case k.isa == avx512:
+				k.ps(k.VFMADD231PS, k.VFMADD231PD)(x[i], value, m.k, acc[i])
+			default:
+				// Zero times what does not count may be NaN.
+				k.VANDPS(part(m.v, size), part(x[i], size), part(x[i], size))
+				k.fma(x[i], value, acc[i])
+			}
+		}
+		bytes := k.GP64()
+		if g.part {
+			bytes = w.first(g.lanes)
+			k.IMULQ(step, bytes)
+		} else {
+			k.MOVQ(step, bytes)
+			k.SHLQ(operand.U8(map[int]int{4: 2, 8: 3, 16: 4}[g.lanes]), bytes)
+		}
+		k.ADDQ(bytes, v)
+	})
 	for len(acc) < 4 {
 		acc = append(acc, acc[0])
 	}
-	sum := k.sums(acc)[0]
-	c, fresh, alpha, out := k.GP64(), k.GP64(), k.reg(), k.reg()
-	k.Load(k.Param("c"), c)
+	alpha := k.reg()
 	k.broadcast(k.param("alpha"), alpha)
-	n := k.GP64()
-	k.MOVQ(operand.I32(depth), n)
-	m = k.firstLanes(n)
-	k.zero(out)
-	k.Load(k.Param("fresh"), fresh)
-	k.TESTQ(fresh, fresh)
-	k.JNZ(operand.LabelRef("store"))
-	k.loadMasked(operand.Mem{Base: c}, m, part(out, bytes))
-	k.Label("store")
-	k.fma(sum, alpha, out)
-	k.storeMasked(part(out, bytes), m, operand.Mem{Base: c})
+	k.fma(k.sums(acc)[0], alpha, out)
+	k.TESTQ(rest, rest)
+	k.JG(operand.LabelRef("stretch"))
+
+	width := k.GP64()
+	k.Load(k.Param("c"), c)
+	k.storeMasked(part(out, bytes), elements, operand.Mem{Base: c})
+	k.Load(k.Param("width"), width)
+	k.ADDQ(width, c)
+	k.Store(c, k.Param("c"))
+	w.nextRow("row")
 	k.VZEROUPPER()
 	k.RET()
 }
