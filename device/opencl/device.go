@@ -81,11 +81,9 @@ func (d *Device) detect(f found) error {
 		Features:     strings.Fields(text(deviceExtensions)),
 		SharedBytes:  number(deviceLocalMemSize),
 	}
-	// OpenCL has one size of "the" cache, and drivers differ in which they mean.
-	if cache := number(deviceGlobalMemCacheSize); f.kind&typeCPU != 0 {
-		d.props.L3Bytes = cache
-	} else {
-		d.props.L2Bytes = cache
+	// OpenCL has one size of "the" cache. On a CPU it is the last one; NVIDIA's driver adds up the first ones.
+	if f.kind&typeCPU != 0 {
+		d.props.L3Bytes = number(deviceGlobalMemCacheSize)
 	}
 	d.largest = number(deviceMaxMemAllocSize)
 	switch extensions := " " + strings.Join(d.props.Features, " ") + " "; {

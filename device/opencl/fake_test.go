@@ -1,7 +1,6 @@
 package opencl
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,8 +149,11 @@ func (f *fake) create(name string, a []uintptr) (uintptr, status) {
 		}
 		return f.add(make([]byte, a[2])), success
 	case "clCreateProgramWithSource":
-		text := bytesAt(*at[uintptr](a[2]), 1<<10)
-		return f.add(fakeProgram{string(text[:bytes.IndexByte(text, 0)])}), success
+		var text []byte
+		for p := *at[uintptr](a[2]); *at[byte](p) != 0; p++ {
+			text = append(text, *at[byte](p))
+		}
+		return f.add(fakeProgram{string(text)}), success
 	case "clCreateKernel":
 		return f.add(&fakeKernel{make([]string, len(fakeParams))}), success
 	}

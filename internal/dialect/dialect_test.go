@@ -29,7 +29,7 @@ func TestSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, rest, ok := strings.Cut(p.Source, "// The dialect")
-	if want := "#define NAME fill_f32_k4\n#define T float\n#define K 4\n"; !ok || head != want || !strings.HasSuffix(rest, "(OUT(T, p)) {}\n") || p.Name != "fill_f32_k4" {
+	if want := "#define NAME fill_f32_k4\n#define T float\n#define K 4\n"; !ok || head != want || !strings.HasSuffix(rest, "\n#line 1 \"fill.h\"\nKERNEL(THREADS_, NAME)(OUT(T, p)) {}\n") || p.Name != "fill_f32_k4" {
 		t.Errorf("program %s starts with %q", p.Name, head)
 	}
 	v := variant()
