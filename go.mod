@@ -3,6 +3,7 @@ module sddmmkit
 go 1.26.0
 
 require (
+	github.com/barnex/cuda5 v0.0.0-20171012184954-da30a9b287d8
 	github.com/ebitengine/purego v0.11.3
 	github.com/james-bowman/sparse v0.0.0-20260216202247-495ee4f84d35
 	github.com/klauspost/compress v1.20.3

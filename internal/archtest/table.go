@@ -37,6 +37,7 @@ var table = []rule{
 
 	// Devices. Drivers know no operation; only backend names them.
 	{"device", "", ""},
+	{"device/cuda", "device internal/parallel internal/dl", "github.com/barnex/cuda5"},
 	{"device/*", "device internal/parallel internal/atomicfile internal/dl", "github.com/klauspost/cpuid/v2"},
 	{"backend", "device device/*", ""},
 	{"pattern", "sparse tiling model device internal/parallel internal/asm", ""},
