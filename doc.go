@@ -20,6 +20,7 @@
 //	factors     trained models: predictions, top-N lists, similar items, metrics, files
 //	device      the seam between operations and the places where they run
 //	  cpu       the driver of the host's processor
+//	  cuda      the driver of NVIDIA's GPUs
 //	backend     opens devices by name
 //	pattern     a sparsity pattern on a device, planned once, shared by all operations
 //	tiling      cuts patterns into units of work, panels and tiles
