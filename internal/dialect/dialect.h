@@ -10,8 +10,8 @@
 // Blocks and grids have one dimension, and every block has the threads that KERNEL says, a multiple of WARP where the
 // kernel uses SUM_LANES. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
-// LOCAL for shared memory. long has 64 bits. BARRIER and SUM_LANES must be reached by all threads of a
-// block together: without sub-groups OpenCL does the latter through shared memory.
+// LOCAL for shared memory. long has 64 bits. BARRIER, SUM_LANES and SUM_THREADS must be reached by all threads of a
+// block together: without sub-groups OpenCL does sums through shared memory.
 
 #define WARP 32
 
@@ -66,6 +66,11 @@
 		} \
 	} while (0)
 
+// SUM_THREADS(x, lanes) is the same for a power of two up to the block. The kernel declares
+// THREADS_SCRATCH(T, threads) once, which serves SUM_LANES too.
+#define THREADS_SCRATCH(T, threads) LANES_SCRATCH(T, threads)
+#define SUM_THREADS(x, lanes) SUM_LANES(x, lanes)
+
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
 DEVICE ushort float_to_half_(float f)
 {
@@ -108,6 +113,21 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 #define SUM_LANES(x, lanes) \
 	do { \
 		_Pragma("unroll") for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) x += __shfl_xor_sync(0xffffffffu, x, o_); \
+	} while (0)
+
+// A sum over more than a warp is that of its warps' sums, from the first on.
+#define THREADS_SCRATCH(T, threads) __shared__ T threads_scratch_[((threads) + WARP - 1) / WARP]
+#define SUM_THREADS(x, lanes) \
+	do { \
+		SUM_LANES(x, (lanes) < WARP ? (lanes) : WARP); \
+		if ((lanes) > WARP) { \
+			const int first_ = THREAD / (lanes) * ((lanes) / WARP); \
+			if (THREAD % WARP == 0) threads_scratch_[THREAD / WARP] = x; \
+			BARRIER(); \
+			x = threads_scratch_[first_]; \
+			for (int w_ = 1; w_ < (lanes) / WARP; w_++) x += threads_scratch_[first_ + w_]; \
+			BARRIER(); \
+		} \
 	} while (0)
 
 DEVICE float half_to_float_(ushort u)

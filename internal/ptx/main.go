@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	dense "sddmmkit/dense/kernels"
 	conformance "sddmmkit/internal/conformance/kernels"
 
 	"sddmmkit/internal/atomicfile"
@@ -28,6 +29,7 @@ type kernels struct {
 
 // packages are all packages of kernels.
 var packages = []kernels{
+	{"dense/kernels", dense.Variants()},
 	{"internal/conformance/kernels", conformance.Variants()},
 	{"sddmm/kernels", sddmm.Variants()},
 	{"spmm/kernels", spmm.Variants()},
