@@ -2,7 +2,6 @@ package dense
 
 import (
 	"context"
-	"fmt"
 
 	"sddmmkit/device"
 )
@@ -10,19 +9,6 @@ import (
 // blockElems is the number of elements in one unit of row-wise work. It is a constant, so that
 // sums over blocks do not depend on the number of threads.
 const blockElems = 1 << 14
-
-// host returns the device that all operands of op live on, as one that runs Go functions.
-func host(op string, operands ...device.Operand) (device.Host, error) {
-	if err := device.Check(op, operands...); err != nil {
-		return nil, err
-	}
-	h, ok := operands[0].On.(device.Host)
-	if !ok {
-		return nil, &device.Error{Device: operands[0].On.Name(), Call: op, Err: device.ErrUnsupported,
-			Detail: fmt.Sprintf("no row-wise operations for %s devices in this build", operands[0].On.Kind())}
-	}
-	return h, nil
-}
 
 // forRows calls body for blocks of rows of a matrix with the given sizes, in parallel.
 func forRows(ctx context.Context, h device.Host, rows, cols int, body func(block, lo, hi int)) error {
@@ -48,6 +34,28 @@ func sumBlocks(ctx context.Context, h device.Host, rows, cols int, body func(lo,
 	return sum, err
 }
 
-func shapeError(op, want, operands string, args ...any) error {
-	return &device.ShapeError{Op: op, Operands: fmt.Sprintf(operands, args...), Want: want}
+// sumParts bounds the partial sums of sumRows, whatever the number of rows.
+const sumParts = 32
+
+// sumRows calls add(sum, i) for every row i in order, on several sums of n elements at the same time, and adds those up
+// in the order of their rows.
+func sumRows(ctx context.Context, h device.Host, rows, n int, add func(sum []float64, i int)) ([]float64, error) {
+	parts := min(sumParts, max(rows, 1))
+	part := make([][]float64, parts)
+	err := h.Run(ctx, parts, func(b int) {
+		sum := make([]float64, n)
+		for i := rows * b / parts; i < rows*(b+1)/parts; i++ {
+			add(sum, i)
+		}
+		part[b] = sum
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range part[1:] {
+		for k, v := range p {
+			part[0][k] += v
+		}
+	}
+	return part[0], nil
 }

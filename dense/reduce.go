@@ -8,12 +8,15 @@ import (
 
 // Dot returns Σ x_i·y_i, summed in float64 in an order that depends on the length alone.
 func Dot[T Float](ctx context.Context, x, y *device.Buffer[T]) (float64, error) {
-	h, err := host("dense.Dot", x.Operand("x"), y.Operand("y"))
+	h, l, err := on("dense.Dot", x.Operand("x"), y.Operand("y"))
 	if err != nil {
 		return 0, err
 	}
 	if x.Len() != y.Len() {
 		return 0, shapeError("dense.Dot", "equal lengths", "x of %d, y of %d elements", x.Len(), y.Len())
+	}
+	if l != nil {
+		return dotOnGPU(ctx, l, nil, x, y)
 	}
 	xs, ys := x.Host(), y.Host()
 	return sumBlocks(ctx, h, len(xs), 1, func(lo, hi int) float64 {
@@ -27,12 +30,15 @@ func Dot[T Float](ctx context.Context, x, y *device.Buffer[T]) (float64, error) 
 
 // Dot3 returns Σ w_i·x_i·y_i, summed like Dot.
 func Dot3[T Float](ctx context.Context, w, x, y *device.Buffer[T]) (float64, error) {
-	h, err := host("dense.Dot3", w.Operand("w"), x.Operand("x"), y.Operand("y"))
+	h, l, err := on("dense.Dot3", w.Operand("w"), x.Operand("x"), y.Operand("y"))
 	if err != nil {
 		return 0, err
 	}
 	if w.Len() != x.Len() || x.Len() != y.Len() {
 		return 0, shapeError("dense.Dot3", "equal lengths", "w of %d, x of %d, y of %d elements", w.Len(), x.Len(), y.Len())
+	}
+	if l != nil {
+		return dotOnGPU(ctx, l, w, x, y)
 	}
 	ws, xs, ys := w.Host(), x.Host(), y.Host()
 	return sumBlocks(ctx, h, len(xs), 1, func(lo, hi int) float64 {
@@ -46,12 +52,15 @@ func Dot3[T Float](ctx context.Context, w, x, y *device.Buffer[T]) (float64, err
 
 // WeightedNorm returns Σ_i w_i·‖X_i‖², summed in float64 in a fixed order; w has one element per row.
 func WeightedNorm[T Float](ctx context.Context, x *Resident[T], w *device.Buffer[T]) (float64, error) {
-	h, err := host("dense.WeightedNorm", x.Operand("X"), w.Operand("w"))
+	h, l, err := on("dense.WeightedNorm", x.Operand("X"), w.Operand("w"))
 	if err != nil {
 		return 0, err
 	}
 	if w.Len() != int64(x.Rows) {
 		return 0, shapeError("dense.WeightedNorm", "one weight per row", "X %s, w of %d elements", x.Shape(), w.Len())
+	}
+	if l != nil {
+		return weightedNormOnGPU(ctx, l, x, w)
 	}
 	xm, ws := x.Host(), w.Host()
 	return sumBlocks(ctx, h, x.Rows, x.Cols, func(lo, hi int) float64 {
@@ -65,4 +74,31 @@ func WeightedNorm[T Float](ctx context.Context, x *Resident[T], w *device.Buffer
 		}
 		return s
 	})
+}
+
+// ColumnSums sets dst, 1×K, to the sums of the columns of X, M×K, summed in float64 in a fixed order.
+func ColumnSums[T Float](ctx context.Context, dst, x *Resident[T]) error {
+	h, l, err := on("dense.ColumnSums", dst.Operand("dst"), x.Operand("X"))
+	if err != nil {
+		return err
+	}
+	if dst.Rows != 1 || dst.Cols != x.Cols {
+		return shapeError("dense.ColumnSums", "dst of one row with the columns of X", "dst %s, X %s", dst.Shape(), x.Shape())
+	}
+	if l != nil {
+		return columnSumsOnGPU(ctx, l, dst, x)
+	}
+	xm := x.Host()
+	sum, err := sumRows(ctx, h, x.Rows, x.Cols, func(sum []float64, i int) {
+		for k, v := range xm.Row(i) {
+			sum[k] += float64(v)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for k, row := 0, dst.Host().Row(0); k < len(row); k++ {
+		row[k] = T(sum[k])
+	}
+	return nil
 }

@@ -25,12 +25,13 @@ type RowCG[T Float] struct {
 	X     *Resident[T]      // M×K, the solution; the caller's
 	R     *Resident[T]      // M×K, the residual; set to b − H·X before Start
 	P     *Resident[T]      // M×K, the direction
-	Q     *Resident[T]      // M×K, H·P, set by the caller before each Step
+	Q     *Resident[T]      // M×K, H·P, set by the caller before each Step, which may change it
 	D     *Resident[T]      // M×K, diag(H), set by the caller before Start, which inverts D + s
 	Shift *device.Buffer[T] // M, s; the caller's
 
-	rz   *device.Buffer[float64] // M, ⟨r, z⟩ of each row, negative once the row is done
-	stop *device.Buffer[float64] // M, the ⟨r, z⟩ at which a row is done
+	rz    *device.Buffer[float64] // M, ⟨r, z⟩ of each row, negative once the row is done
+	stop  *device.Buffer[float64] // M, the ⟨r, z⟩ at which a row is done
+	count *device.Buffer[float64] // on a GPU: the rows that are not done, in all and in each block
 }
 
 // NewRowCG makes the state for solutions x with shifts s (one per row). x and shift stay the
@@ -50,9 +51,16 @@ func NewRowCG[T Float](x *Resident[T], shift *device.Buffer[T]) (*RowCG[T], erro
 			return nil, fmt.Errorf("conjugate gradients: %w", err)
 		}
 	}
-	for _, v := range []**device.Buffer[float64]{&cg.rz, &cg.stop} {
+	counts := int64(1 + rowCGBlocks)
+	if _, ok := x.Device().(device.Host); ok {
+		counts = 0
+	}
+	for _, v := range []struct {
+		buf **device.Buffer[float64]
+		n   int64
+	}{{&cg.rz, int64(x.Rows)}, {&cg.stop, int64(x.Rows)}, {&cg.count, counts}} {
 		var err error
-		if *v, err = device.Alloc[float64](x.Device(), int64(x.Rows)); err != nil {
+		if *v.buf, err = device.Alloc[float64](x.Device(), v.n); err != nil {
 			cg.Close()
 			return nil, fmt.Errorf("conjugate gradients: %w", err)
 		}
@@ -65,16 +73,19 @@ func (cg *RowCG[T]) Close() error {
 	if cg == nil {
 		return nil
 	}
-	return errors.Join(cg.R.Close(), cg.P.Close(), cg.Q.Close(), cg.D.Close(), cg.rz.Close(), cg.stop.Close())
+	return errors.Join(cg.R.Close(), cg.P.Close(), cg.Q.Close(), cg.D.Close(), cg.rz.Close(), cg.stop.Close(), cg.count.Close())
 }
 
 // Start begins the iteration: R becomes R − s·X, D becomes 1/(D + s), and P = D∘R. A row is done when ⟨r, D∘r⟩ falls to
 // tol²·max(⟨r, D∘r⟩ at the start, ⟨x, x/D⟩): relative to the first residual, or to the solution where a
 // good start makes the first residual small. It returns the number of rows that are not done.
 func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err error) {
-	h, err := host("dense.RowCG.Start", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
+	h, l, err := on("dense.RowCG.Start", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
 	if err != nil {
 		return 0, err
+	}
+	if l != nil {
+		return cg.startOnGPU(ctx, l, tol)
 	}
 	xm, rm, pm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
@@ -102,9 +113,12 @@ func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err e
 // Step takes one step of every row that is not done, given Q = H·P, and returns the number of
 // rows that are not done after it.
 func (cg *RowCG[T]) Step(ctx context.Context) (active int64, err error) {
-	h, err := host("dense.RowCG.Step", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
+	h, l, err := on("dense.RowCG.Step", cg.X.Operand("X"), cg.Shift.Operand("shift"), cg.R.Operand("R"))
 	if err != nil {
 		return 0, err
+	}
+	if l != nil {
+		return cg.stepOnGPU(ctx, l)
 	}
 	xm, rm, pm, qm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.Q.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()

@@ -1,0 +1,43 @@
+package dense
+
+import (
+	"context"
+
+	"sddmmkit/dense/kernels"
+	"sddmmkit/device"
+)
+
+// rowCGBlocks bounds the blocks of a step, each of which counts its rows that go on.
+const rowCGBlocks = 4096
+
+// startOnGPU is Start. counts has a place for the total and one for each block.
+func (cg *RowCG[T]) startOnGPU(ctx context.Context, l device.Launcher, tol float64) (int64, error) {
+	return cg.countOnGPU(ctx, l, func(blocks int64, part, lanes device.Arg) error {
+		return launch[T](ctx, l, kernels.RowCGStart, blocks,
+			cg.X.Buf.Arg(), long(cg.X.Stride), cg.R.Buf.Arg(), long(cg.R.Stride), cg.P.Buf.Arg(), long(cg.P.Stride), cg.D.Buf.Arg(), long(cg.D.Stride),
+			cg.Shift.Arg(), cg.rz.Arg(), cg.stop.Arg(), part, device.Value(tol), long(cg.X.Rows), long(cg.X.Cols), lanes)
+	})
+}
+
+// stepOnGPU is Step.
+func (cg *RowCG[T]) stepOnGPU(ctx context.Context, l device.Launcher) (int64, error) {
+	return cg.countOnGPU(ctx, l, func(blocks int64, part, lanes device.Arg) error {
+		return launch[T](ctx, l, kernels.RowCGStep, blocks,
+			cg.X.Buf.Arg(), long(cg.X.Stride), cg.R.Buf.Arg(), long(cg.R.Stride), cg.P.Buf.Arg(), long(cg.P.Stride), cg.Q.Buf.Arg(), long(cg.Q.Stride),
+			cg.D.Buf.Arg(), long(cg.D.Stride), cg.Shift.Arg(), cg.rz.Arg(), cg.stop.Arg(), part, long(cg.X.Rows), long(cg.X.Cols), lanes)
+	})
+}
+
+// countOnGPU runs a kernel over the rows and returns the total of what its blocks count.
+func (cg *RowCG[T]) countOnGPU(ctx context.Context, l device.Launcher, run func(blocks int64, part, lanes device.Arg) error) (int64, error) {
+	if cg.X.Rows == 0 || cg.X.Cols == 0 {
+		return 0, ctx.Err()
+	}
+	lanes := lanesOf(cg.X.Cols)
+	blocks := min(ceil(cg.X.Rows, kernels.Threads/lanes), rowCGBlocks)
+	if err := run(blocks, cg.count.View(1, 1+blocks).Arg(), device.Value(int32(lanes))); err != nil {
+		return 0, err
+	}
+	n, err := total(ctx, l, cg.count.View(0, 1+blocks))
+	return int64(n), err
+}
