@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"sddmmkit/dense"
@@ -25,7 +26,10 @@ func denseSuite[T Float](t *testing.T, open Open) {
 	t.Run("RepeatDiagonal", func(t *testing.T) { repeatDiagonal[T](t, start(t, open)) })
 	t.Run("Gram", func(t *testing.T) { gram[T](t, start(t, open)) })
 	t.Run("AddMul", func(t *testing.T) { addMul[T](t, start(t, open)) })
+	t.Run("ColumnSums", func(t *testing.T) { columnSums[T](t, start(t, open)) })
+	t.Run("ExpDigamma", func(t *testing.T) { expDigamma[T](t, start(t, open)) })
 	t.Run("Dot", func(t *testing.T) { dot[T](t, start(t, open)) })
+	t.Run("Dot3", func(t *testing.T) { dot3[T](t, start(t, open)) })
 	t.Run("WeightedNorm", func(t *testing.T) { weightedNorm[T](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { denseSameBits[T](t, start(t, open)) })
 	t.Run("Errors", func(t *testing.T) { denseErrors[T](t, start(t, open)) })
@@ -39,8 +43,11 @@ func denseSuite[T Float](t *testing.T, open Open) {
 }
 
 // denseSizes are M×K: nothing, one, odd, more rows than one unit of work holds (2¹⁴ elements),
-// and rows longer than one.
-var denseSizes = [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {33, 17}, {1, 100}, {100, 1}, {40000, 1}, {1500, 33}, {3, 20000}}
+// and rows longer than one; on GPUs rows for one thread, for several, for a warp, for two and for a block.
+var denseSizes = [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {33, 17}, {1, 100}, {100, 1}, {40000, 1}, {1500, 33}, {70, 200}, {3, 20000}}
+
+// manyRows, with the other sizes, makes every block of a GPU's reduction come by several times.
+var manyRows = [2]int{40000, 33}
 
 func residents[T Float](t *testing.T, dev device.Device) {
 	for n, size := range denseSizes {
@@ -255,7 +262,9 @@ func float64Sum(n int, mag float64) float64 {
 }
 
 func gram[T Float](t *testing.T, dev device.Device) {
-	for n, size := range [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {31, 5}, {32, 5}, {33, 17}, {1000, 9}, {1, 40}} {
+	for n, size := range [][2]int{{0, 0}, {0, 3}, {4, 0}, {1, 1}, {7, 3}, {31, 5}, {32, 5}, {33, 17}, {1000, 9}, {1, 40},
+		// Around the tiles of GPUs, with several tiles, and with more rows than are staged at a time.
+		{700, 8}, {700, 32}, {300, 64}, {301, 65}, {6000, 66}, {90, 130}, {150_000, 2}} {
 		for _, exact := range []bool{true, false} {
 			draw := reals[T]
 			if exact {
@@ -290,7 +299,9 @@ func gram[T Float](t *testing.T, dev device.Device) {
 }
 
 func addMul[T Float](t *testing.T, dev device.Device) {
-	for n, size := range [][3]int{{0, 0, 0}, {0, 3, 3}, {4, 0, 2}, {4, 2, 0}, {1, 1, 1}, {7, 3, 5}, {33, 17, 17}, {2000, 9, 9}, {1, 100, 100}} {
+	for n, size := range [][3]int{{0, 0, 0}, {0, 3, 3}, {4, 0, 2}, {4, 2, 0}, {1, 1, 1}, {7, 3, 5}, {33, 17, 17}, {2000, 9, 9}, {1, 100, 100},
+		// Around the tiles of GPUs.
+		{513, 8, 32}, {512, 7, 33}, {257, 16, 64}, {300, 33, 65}, {255, 40, 130}} {
 		for _, exact := range []bool{true, false} {
 			draw := reals[T]
 			if exact {
@@ -328,7 +339,7 @@ func addMul[T Float](t *testing.T, dev device.Device) {
 }
 
 func dot[T Float](t *testing.T, dev device.Device) {
-	for n, length := range []int{0, 1, 2, 100, 1 << 14, 1<<14 + 1, 100_000} {
+	for n, length := range []int{0, 1, 2, 100, 1 << 14, 1<<14 + 1, 100_000, 1_100_000} {
 		for _, exact := range []bool{true, false} {
 			draw := reals[T]
 			if exact {
@@ -353,8 +364,65 @@ func dot[T Float](t *testing.T, dev device.Device) {
 	}
 }
 
+func dot3[T Float](t *testing.T, dev device.Device) {
+	for n, length := range []int{0, 1, 2, 100, 1<<14 + 1, 1_100_000} {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			rng := newRand(uint64(n))
+			wv, xv, yv := slice(rng, length, draw), slice(rng, length, draw), slice(rng, length, draw)
+			var want, mag float64
+			for i := range xv {
+				v := float64(wv[i]) * float64(xv[i]) * float64(yv[i])
+				want, mag = want+v, mag+math.Abs(v)
+			}
+			w, x, y := input(t, dev, values(wv), 0, 3), input(t, dev, values(xv), 0, 1), input(t, dev, values(yv), 0, 2)
+			got, err := dense.Dot3(context.Background(), w.Buf, x.Buf, y.Buf)
+			must(t, err)
+			if bound := float64Sum(length+1, mag); exact && got != want || !near(got, want, bound) {
+				t.Errorf("Dot3 of %d is %v, want %v within %.3g, exact %t", length, got, want, bound, exact)
+			}
+			for _, o := range []*operand[T]{w, x, y} {
+				o.close()
+			}
+		}
+	}
+}
+
+func columnSums[T Float](t *testing.T, dev device.Device) {
+	for n, size := range append(slices.Clone(denseSizes), manyRows) {
+		for _, exact := range []bool{true, false} {
+			draw := reals[T]
+			if exact {
+				draw = integers[T]
+			}
+			m := matrix(newRand(uint64(n)), size[0], size[1], draw)
+			x := input(t, dev, m, n%3, n%2)
+			dst := output(t, dev, matrix(newRand(0), 1, m.Cols, func(*randT) T { return T(math.NaN()) }), 2, 1)
+			must(t, dense.ColumnSums(context.Background(), dst.Resident, x.Resident))
+			x.unchanged(t, "X")
+			got := dst.read(t, "dst")
+			for k := range m.Cols {
+				var want, mag float64
+				for i := range m.Rows {
+					v := float64(m.At(i, k))
+					want, mag = want+v, mag+math.Abs(v)
+				}
+				bound := float64Sum(m.Rows, mag) + errbound.Gamma(2, errbound.Unit[T]())*math.Abs(want)
+				if v := float64(got.At(0, k)); exact && v != want || !near(v, want, bound) {
+					t.Fatalf("ColumnSums of %v: column %d is %v, want %v within %.3g, exact %t", size, k, v, want, bound, exact)
+				}
+			}
+			x.close()
+			dst.close()
+		}
+	}
+}
+
 func weightedNorm[T Float](t *testing.T, dev device.Device) {
-	for n, size := range denseSizes {
+	for n, size := range append(slices.Clone(denseSizes), manyRows) {
 		for _, exact := range []bool{true, false} {
 			draw := reals[T]
 			if exact {
@@ -393,14 +461,20 @@ func reductions[T Float](t *testing.T, dev device.Device, m dense.Matrix[T], w [
 	g, c := output(t, dev, dense.New[T](m.Cols, m.Cols), gap, 0), output(t, dev, m, gap, 0)
 	defer g.close()
 	defer c.close()
+	sums := output(t, dev, dense.New[T](1, m.Cols), 0, gap)
+	defer sums.close()
 	must(t, dense.Gram(ctx, g.Resident, x.Resident))
+	must(t, dense.ColumnSums(ctx, sums.Resident, x.Resident))
 	must(t, dense.AddMul(ctx, c.Resident, 0.3, x.Resident, g.Resident))
 	d, err := dense.Dot(ctx, flat.Buf, flat.Buf)
 	must(t, err)
 	n, err := dense.WeightedNorm(ctx, x.Resident, ws.Buf)
 	must(t, err)
+	d3, err := dense.Dot3(ctx, flat.Buf, flat.Buf, flat.Buf)
+	must(t, err)
 	out := append(g.read(t, "G").Data, c.read(t, "C").Data...)
-	for _, v := range []float64{d, n} {
+	out = append(out, sums.read(t, "sums").Data...)
+	for _, v := range []float64{d, d3, n} {
 		hi := T(v) // with the rest, all bits of the float64
 		out = append(out, hi, T(v-float64(hi)))
 	}
@@ -423,16 +497,16 @@ func denseSameBits[T Float](t *testing.T, dev device.Device) {
 }
 
 // denseCalls are all operations on operands of which one is changed: x and y 4×3, g 3×3, v with 4
-// elements, w with 12.
+// elements, w with 12. s, 1×3, stays.
 type denseCalls[T Float] struct {
-	x, y, g *dense.Resident[T]
-	v, w    *device.Buffer[T]
+	x, y, g, s *dense.Resident[T]
+	v, w       *device.Buffer[T]
 }
 
 func newDenseCalls[T Float](t *testing.T, dev device.Device) denseCalls[T] {
 	t.Helper()
 	return denseCalls[T]{
-		x: zeros[T](t, dev, 4, 3), y: zeros[T](t, dev, 4, 3), g: zeros[T](t, dev, 3, 3),
+		x: zeros[T](t, dev, 4, 3), y: zeros[T](t, dev, 4, 3), g: zeros[T](t, dev, 3, 3), s: zeros[T](t, dev, 1, 3),
 		v: zeros[T](t, dev, 1, 4).Buf, w: zeros[T](t, dev, 1, 12).Buf,
 	}
 }
@@ -455,8 +529,11 @@ func (o denseCalls[T]) all(ctx context.Context, uses string) map[string]error {
 	add("ShiftedQuotient den", "xyv", func() error { return dense.ShiftedQuotient(ctx, o.x, o.x, o.y, o.v) })
 	add("RepeatDiagonal", "xg", func() error { return dense.RepeatDiagonal(ctx, o.x, o.g) })
 	add("Gram", "gx", func() error { return dense.Gram(ctx, o.g, o.x) })
+	add("ColumnSums", "x", func() error { return dense.ColumnSums(ctx, o.s, o.x) })
+	add("ExpDigamma", "xy", func() error { return dense.ExpDigamma(ctx, o.x, o.y) })
 	add("AddMul", "xyg", func() error { return dense.AddMul(ctx, o.y, 1, o.x, o.g) })
 	add("Dot", "w", func() error { _, err := dense.Dot(ctx, o.w, o.w); return err })
+	add("Dot3", "w", func() error { _, err := dense.Dot3(ctx, o.w, o.w, o.w); return err })
 	add("WeightedNorm", "xv", func() error { _, err := dense.WeightedNorm(ctx, o.x, o.v); return err })
 	add("NewRowCG", "xv", func() error {
 		cg, err := dense.NewRowCG(o.x, o.v)
@@ -508,6 +585,10 @@ func denseErrors[T Float](t *testing.T, dev device.Device) {
 	}
 	_, err := dense.Dot(ctx, o.v, o.w)
 	wantShape(t, "Dot", err, "4", "12")
+	_, err = dense.Dot3(ctx, o.v, o.w, o.w)
+	wantShape(t, "Dot3", err, "4", "12")
+	wantShape(t, "ColumnSums to three rows", dense.ColumnSums(ctx, o.g, o.x), "3×3", "4×3")
+	wantShape(t, "ColumnSums to two columns", dense.ColumnSums(ctx, o.s.Columns(2), o.x), "1×2", "4×3")
 	for _, cols := range [][2]int{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
 		wantShape(t, fmt.Sprint("SwapColumns ", cols), dense.SwapColumns(ctx, o.x, cols[0], cols[1]), "4×3")
 		wantShape(t, fmt.Sprint("CopyColumn ", cols), dense.CopyColumn(ctx, o.x, cols[0], 1, o.y, cols[1]), "4×3")
@@ -542,8 +623,12 @@ func denseOtherDevice[T Float](t *testing.T, dev, other device.Device) {
 	wantMismatch(t, "Gram", dense.Gram(ctx, o.g, far.x), "G", "X")
 	wantMismatch(t, "AddMul X", dense.AddMul(ctx, o.y, 1, far.x, o.g), "C", "X")
 	wantMismatch(t, "AddMul G", dense.AddMul(ctx, o.y, 1, o.x, far.g), "C", "G")
+	wantMismatch(t, "ColumnSums", dense.ColumnSums(ctx, o.s, far.x), "dst", "X")
+	wantMismatch(t, "ExpDigamma", dense.ExpDigamma(ctx, o.x, far.y), "dst", "X")
 	_, err := dense.Dot(ctx, o.w, far.w)
 	wantMismatch(t, "Dot", err, "x", "y")
+	_, err = dense.Dot3(ctx, o.w, o.w, far.w)
+	wantMismatch(t, "Dot3", err, "w", "y")
 	_, err = dense.WeightedNorm(ctx, o.x, far.v)
 	wantMismatch(t, "WeightedNorm", err, "X", "w")
 	_, err = dense.NewRowCG(o.x, far.v)
@@ -556,6 +641,9 @@ func denseCancel[T Float](t *testing.T, dev device.Device) {
 		"Square": func(ctx context.Context, x, y, _ *dense.Resident[T]) error { return dense.Square(ctx, y, x) },
 		"Gram":   func(ctx context.Context, x, _, g *dense.Resident[T]) error { return dense.Gram(ctx, g, x) },
 		"AddMul": func(ctx context.Context, x, y, g *dense.Resident[T]) error { return dense.AddMul(ctx, y, 1, x, g) },
+		"ColumnSums": func(ctx context.Context, x, y, _ *dense.Resident[T]) error {
+			return dense.ColumnSums(ctx, &dense.Resident[T]{Rows: 1, Cols: y.Cols, Stride: y.Cols, Buf: y.Buf.View(0, int64(y.Cols))}, x)
+		},
 		"Dot": func(ctx context.Context, x, y, _ *dense.Resident[T]) error {
 			_, err := dense.Dot(ctx, x.Buf, y.Buf)
 			return err

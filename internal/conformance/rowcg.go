@@ -19,6 +19,7 @@ type randT = rand.Rand
 func rowCGSuite[T Float](t *testing.T, open Open) {
 	t.Run("Cholesky", func(t *testing.T) { rowCGCholesky[T](t, start(t, open)) })
 	t.Run("OneColumn", func(t *testing.T) { rowCGOneColumn[T](t, start(t, open)) })
+	t.Run("ManyRows", func(t *testing.T) { rowCGManyRows[T](t, start(t, open)) })
 	t.Run("Freeze", func(t *testing.T) { rowCGFreeze[T](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { rowCGSameBits[T](t, start(t, open)) })
 	t.Run("Errors", func(t *testing.T) { rowCGErrors[T](t, start(t, open)) })
@@ -137,13 +138,13 @@ func cgBound[T Float](k, steps int, cond, tol float64) float64 {
 
 func rowCGCholesky[T Float](t *testing.T, dev device.Device) {
 	tol := math.Sqrt(errbound.Unit[T]()) / 10
-	for _, k := range []int{1, 2, 3, 8, 17, 40} {
-		const rows = 30
+	for _, k := range []int{1, 2, 3, 8, 17, 40, 130, 300, 520} {
+		rows := min(30, max(1000/k, 2))
 		s := newSystems[T](newRand(uint64(k)), rows, k)
 		st := s.begin(t, dev)
 		active, err := st.Start(context.Background(), tol)
 		must(t, err)
-		if active != rows {
+		if active != int64(rows) {
 			t.Fatalf("K = %d: %d of %d rows begin", k, active, rows)
 		}
 		// In exact arithmetic K steps are enough; rounding may cost one more.
@@ -218,6 +219,46 @@ func rowCGOneColumn[T Float](t *testing.T, dev device.Device) {
 	}
 	sameBits(t, "x = b/(h+s)", st.x.read(t, "X").Data, []T{2, 2, 0, -4})
 	st.close(t)
+}
+
+// So many rows that each block of a GPU takes several: H = 3/2·I and s = 1/2 make every system a division by two, done in
+// one step, and every third row has nothing to do.
+func rowCGManyRows[T Float](t *testing.T, dev device.Device) {
+	for _, size := range [][2]int{{1_100_000, 1}, {40_000, 33}, {9_000, 129}} {
+		rows, k := size[0], size[1]
+		b := matrix(newRand(uint64(k)), rows, k, reals[T])
+		for i := 0; i < rows; i += 3 {
+			clear(b.Row(i))
+		}
+		x, shift := output(t, dev, dense.New[T](rows, k), 1, 1), input(t, dev, values(constant(rows, T(0.5))), 0, 1)
+		cg, err := dense.NewRowCG(x.Resident, shift.Buf)
+		must(t, err)
+		must(t, cg.R.Buf.Upload(b.Data))
+		must(t, cg.D.Buf.Upload(constant(rows*k, T(1.5))))
+		active, err := cg.Start(context.Background(), 1e-3)
+		must(t, err)
+		if want := rows - (rows+2)/3; active != int64(want) {
+			t.Errorf("%v: %d rows begin, want %d", size, active, want)
+		}
+		p, err := cg.P.Download()
+		must(t, err)
+		for i := range p.Data {
+			p.Data[i] *= 1.5
+		}
+		must(t, cg.Q.Buf.Upload(p.Data))
+		active, err = cg.Step(context.Background())
+		must(t, err)
+		if active != 0 {
+			t.Errorf("%v: %d rows go on after one step", size, active)
+		}
+		for i := range b.Data {
+			b.Data[i] /= 2
+		}
+		sameBits(t, fmt.Sprintf("%v: x", size), x.read(t, "X").Data, b.Data)
+		must(t, cg.Close())
+		x.close()
+		shift.close()
+	}
 }
 
 // Rows that cannot or need not be solved stay as they are, to the bit, and so do rows that are done

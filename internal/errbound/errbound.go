@@ -1,5 +1,5 @@
-// Package errbound bounds the rounding errors of SDDMM and SpMM: what separates a result that was
-// computed in another order from one that is wrong.
+// Package errbound bounds the rounding errors of SDDMM, SpMM and some row-wise operations: what separates a
+// result that was computed in another order from one that is wrong.
 //
 // The bounds are those of Higham, Accuracy and Stability of Numerical Algorithms, chapter 3. A sum
 // of n products in any order, with or without fused multiply-add, is within γ_n·Σ|a||b| of the exact
@@ -73,4 +73,14 @@ func SDDMM[T sddmm.Float](f sddmm.Epilogue, k int, alpha, s, d, mag, beta, prev 
 // addition per term, one of a piece of a long row that starts from zero, and 1 of β·c.
 func SpMM[T sddmm.Float](terms int, mag float64) float64 {
 	return Gamma(terms+4, Unit[T]()) * mag * ReferenceShare[T]()
+}
+
+// ExpDigamma bounds the relative error of exp(ψ(x)) for x > 0, computed in T as package dense does: y·exp(t) with
+// t = near(y) − Σ_{i<n} 1/(x+i), where Σ is recip, n = 4 for float32 and 10 for float64.
+//
+// Σ is (2x+n−1)·Σ 1/(x(x+n−1)+c) with positive terms only: 3 roundings of a denominator, one division (5u by OpenCL,
+// which allows 2.5 units in the last place), 4 sums, 1 factor, 1 product. The last rounding of t and |near| < 0.004 with its
+// truncation, below 0.5u, add less than 1u·Σ + 1u. So t is off by (15·Σ + 1)·u, and exp, 6u by OpenCL, y and the product add 8u.
+func ExpDigamma[T sddmm.Float](recip float64) float64 {
+	return Gamma(int(math.Ceil(15*recip))+9, Unit[T]())
 }
