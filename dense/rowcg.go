@@ -31,7 +31,7 @@ type RowCG[T Float] struct {
 
 	rz    *device.Buffer[float64] // M, ⟨r, z⟩ of each row, negative once the row is done
 	stop  *device.Buffer[float64] // M, the ⟨r, z⟩ at which a row is done
-	count *device.Buffer[float64] // on a GPU: the rows that are not done, in all and in each block
+	count *device.Buffer[float64] // on a GPU: rows that are not done, in all and in each block
 }
 
 // NewRowCG makes the state for solutions x with shifts s (one per row). x and shift stay the

@@ -10,7 +10,7 @@ import (
 // rowCGBlocks bounds the blocks of a step, each of which counts its rows that go on.
 const rowCGBlocks = 4096
 
-// startOnGPU is Start. counts has a place for the total and one for each block.
+// startOnGPU is Start.
 func (cg *RowCG[T]) startOnGPU(ctx context.Context, l device.Launcher, tol float64) (int64, error) {
 	return cg.countOnGPU(ctx, l, func(blocks int64, part, lanes device.Arg) error {
 		return launch[T](ctx, l, kernels.RowCGStart, blocks,
@@ -28,12 +28,15 @@ func (cg *RowCG[T]) stepOnGPU(ctx context.Context, l device.Launcher) (int64, er
 	})
 }
 
-// countOnGPU runs a kernel over the rows and returns the total of what its blocks count.
+// countOnGPU runs a kernel over the rows and returns the total of what its blocks count: all that comes to the host.
 func (cg *RowCG[T]) countOnGPU(ctx context.Context, l device.Launcher, run func(blocks int64, part, lanes device.Arg) error) (int64, error) {
 	if cg.X.Rows == 0 || cg.X.Cols == 0 {
 		return 0, ctx.Err()
 	}
-	lanes := lanesOf(cg.X.Cols)
+	lanes := 1 // share a row, each with at most Unroll elements where a block is enough
+	for lanes < kernels.Threads && lanes*kernels.Unroll < cg.X.Cols {
+		lanes *= 2
+	}
 	blocks := min(ceil(cg.X.Rows, kernels.Threads/lanes), rowCGBlocks)
 	if err := run(blocks, cg.count.View(1, 1+blocks).Arg(), device.Value(int32(lanes))); err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 // RowCG.Step: one step of each row whose rz is not negative, given q = H·p; part[b] is how many rows of
-// block b go on. lanes threads share a row; their sums are in float64. A row passes through
-// three times, of which the second and third find it in the cache.
+// block b go on. lanes threads, a power of two, share a row; their sums are in float64. There are three passes over a
+// row, of which the second and third find most of it in the cache. Each takes UNROLL elements of a lane at a time, all
+// loads before any store.
 #define LARGEST 1.7976931348623157e308 // float64
 
 KERNEL(BLOCK_THREADS, NAME)(INOUT(T, x), long x_stride, INOUT(T, r), long r_stride, INOUT(T, p), long p_stride, IN(T, q), long q_stride,
@@ -25,29 +26,56 @@ KERNEL(BLOCK_THREADS, NAME)(INOUT(T, x), long x_stride, INOUT(T, r), long r_stri
 		const int goes = was >= 0;
 		const long end = goes ? cols : 0;
 		const T s = goes ? shift[i] : 0;
+
 		double pq = 0;
-		for (long k = lane; k < end; k += lanes) {
-			const T v = p[i * p_stride + k];
-			pq += (double)v * (double)(q[i * q_stride + k] + s * v);
+		for (long first = lane; first < end; first += UNROLL * lanes) {
+			T pv[UNROLL], qv[UNROLL];
+			for (int u = 0; u < UNROLL; u++) {
+				const long k = first + u * lanes;
+				pv[u] = k < end ? p[i * p_stride + k] : 0;
+				qv[u] = k < end ? q[i * q_stride + k] : 0;
+			}
+			for (int u = 0; u < UNROLL; u++) pq += (double)pv[u] * (double)(qv[u] + s * pv[u]);
 		}
 		SUM_THREADS(pq, lanes);
 		const int curved = pq > 0 && pq <= LARGEST;
 		const T alpha = curved ? (T)(was / pq) : 0;
+
 		double sum = 0;
-		if (curved) {
-			for (long k = lane; k < end; k += lanes) {
-				const T v = p[i * p_stride + k];
-				const T rk = r[i * r_stride + k] - alpha * (q[i * q_stride + k] + s * v);
-				x[i * x_stride + k] += alpha * v;
-				r[i * r_stride + k] = rk;
-				sum += (double)rk * (double)(d[i * d_stride + k] * rk);
+		for (long first = lane; curved && first < end; first += UNROLL * lanes) {
+			T pv[UNROLL], qv[UNROLL], xv[UNROLL], rv[UNROLL], dv[UNROLL];
+			for (int u = 0; u < UNROLL; u++) {
+				const long k = first + u * lanes;
+				xv[u] = k < end ? x[i * x_stride + k] : 0;
+				rv[u] = k < end ? r[i * r_stride + k] : 0;
+				dv[u] = k < end ? d[i * d_stride + k] : 0;
+				pv[u] = k < end ? p[i * p_stride + k] : 0;
+				qv[u] = k < end ? q[i * q_stride + k] : 0;
+			}
+			for (int u = 0; u < UNROLL; u++) {
+				const long k = first + u * lanes;
+				if (k >= end) break;
+				rv[u] -= alpha * (qv[u] + s * pv[u]);
+				sum += (double)rv[u] * (double)(dv[u] * rv[u]);
+				x[i * x_stride + k] = xv[u] + alpha * pv[u];
+				r[i * r_stride + k] = rv[u];
 			}
 		}
 		SUM_THREADS(sum, lanes);
 		const int active = curved && sum > stop[i] && sum <= LARGEST;
 		const T beta = active ? (T)(sum / was) : 0;
-		for (long k = lane; k < end; k += lanes)
-			p[i * p_stride + k] = active ? d[i * d_stride + k] * r[i * r_stride + k] + beta * p[i * p_stride + k] : 0;
+
+		for (long first = lane; first < end; first += UNROLL * lanes) {
+			T pv[UNROLL];
+			for (int u = 0; u < UNROLL; u++) {
+				const long k = first + u * lanes;
+				pv[u] = active && k < end ? d[i * d_stride + k] * r[i * r_stride + k] + beta * p[i * p_stride + k] : 0;
+			}
+			for (int u = 0; u < UNROLL; u++) {
+				const long k = first + u * lanes;
+				if (k < end) p[i * p_stride + k] = pv[u];
+			}
+		}
 		if (goes && lane == 0) {
 			rz[i] = active ? sum : -1;
 			count += active;

@@ -15,6 +15,7 @@ import (
 // Dense is the suite of resident matrices and the row-wise operations on them.
 func Dense(t *testing.T, open func(t *testing.T) device.Device) {
 	forTypes(t, open, denseSuite[float32], denseSuite[float64])
+	t.Run("LargeIndex", func(t *testing.T) { largeIndex(t, start(t, open), denseFarApart) })
 }
 
 func denseSuite[T Float](t *testing.T, open Open) {

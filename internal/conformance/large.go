@@ -90,3 +90,52 @@ func spmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]
 		}
 	}
 }
+
+func denseFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]) {
+	ctx := context.Background()
+	for _, k := range []int{1, 5} {
+		rng := newRand(uint64(k))
+		m, other := matrix(rng, 3, k, integers[float32]), matrix(rng, 3, k, integers[float32])
+		x, y := farApart(t, whole, 0, m), farApart(t, whole, 16, other)
+		g, sums := output(t, dev, dense.New[float32](k, k), 0, 0), output(t, dev, dense.New[float32](1, k), 0, 0)
+		must(t, dense.Gram(ctx, g.Resident, x))
+		must(t, dense.ColumnSums(ctx, sums.Resident, x))
+		must(t, dense.AddMul(ctx, y, 1, x, g.Resident))
+		must(t, dense.Square(ctx, x, x))
+		must(t, dense.CopyColumn(ctx, y, 0, 1, x, k-1))
+		gram, sum, got, squares := g.read(t, "G"), sums.read(t, "sums"), fetch(t, y), fetch(t, x)
+		for p := range k {
+			var s float32
+			for q := range k {
+				var want float32
+				for i := range 3 {
+					want += m.At(i, p) * m.At(i, q)
+				}
+				if gram.At(p, q) != want {
+					t.Errorf("K = %d: element (%d,%d) of XᵀX is %v, want %v", k, p, q, gram.At(p, q), want)
+				}
+			}
+			for i := range 3 {
+				s += m.At(i, p)
+				want := other.At(i, p)
+				for q := range k {
+					want += m.At(i, q) * gram.At(q, p)
+				}
+				if p == 0 {
+					want = m.At(i, k-1) * m.At(i, k-1)
+				}
+				if v := got[i*k+p]; v != want {
+					t.Errorf("K = %d: element (%d,%d) of Y is %v, want %v", k, i, p, v, want)
+				}
+				if v := squares[i*k+p]; v != m.At(i, p)*m.At(i, p) {
+					t.Errorf("K = %d: element (%d,%d) of X∘X is %v", k, i, p, v)
+				}
+			}
+			if sum.At(0, p) != s {
+				t.Errorf("K = %d: the sum of column %d is %v, want %v", k, p, sum.At(0, p), s)
+			}
+		}
+		g.close()
+		sums.close()
+	}
+}
