@@ -8,6 +8,10 @@
 //
 // A [Matrix] lies in Go memory. A [Resident] lies on a device: it is allocated or uploaded once,
 // takes part in any number of operations without leaving the device, and is closed by its owner.
-// Operands of one operation that live on different devices are an error that names both. Results
-// have the same bits for any number of threads.
+// Operands of one operation that live on different devices are an error that names both.
+//
+// Operations run on the CPU and on devices that launch kernels (files _gpu.go, and package dense/kernels). Reductions
+// are summed in float64 on both, in an order that depends on sizes alone: results have the same bits from run to
+// run and for any number of threads, but a GPU's are not the CPU's to the last bit. On a GPU an operation may
+// return before it has run; those that return a number wait for it.
 package dense

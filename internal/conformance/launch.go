@@ -30,6 +30,10 @@ func Launch(t *testing.T, open Open) {
 			launchLanes[float32](t, dev, "float")
 			launchLanes[float64](t, dev, "double")
 		}},
+		{"SumThreads", func(t *testing.T, dev device.Launcher) {
+			launchSumThreads[float32](t, dev, kernels.Sum32)
+			launchSumThreads[float64](t, dev, kernels.Sum64)
+		}},
 		{"Shared", launchShared},
 		{"Convert", launchConvert},
 		{"Quads", launchQuads},
@@ -207,6 +211,25 @@ func launchLanes[T Float](t *testing.T, dev device.Launcher, name string) {
 		dx, y := between(t, dev, 1, x[:n]), between(t, dev, 2, constant(n, T(math.NaN())))
 		must(t, k.Launch(blocks(n), kernels.Threads, 0, dx.Arg(), y.Arg(), device.Value(int64(n))))
 		sameBits(t, fmt.Sprintf("%s: groups of %d", name, lanes), y.read(t, "lanes"), want[:n])
+	}
+}
+
+// launchSumThreads checks sums over groups of up to a block. Their order is a device's own, so they are of integers.
+func launchSumThreads[T Float](t *testing.T, dev device.Launcher, v *dialect.Variant) {
+	const n = 3*kernels.Threads - 5
+	x := make([]T, 3*kernels.Threads)
+	copy(x, slice(newRand(3), n, integers[T]))
+	k := compile(t, dev, v)
+	for lanes := 1; lanes <= kernels.Threads; lanes *= 2 {
+		want := make([]T, len(x))
+		for i := range want {
+			for _, v := range x[i/lanes*lanes : i/lanes*lanes+lanes] {
+				want[i] += 3 * v
+			}
+		}
+		dx, y := between(t, dev, 1, x[:n]), between(t, dev, 2, constant(n, T(math.NaN())))
+		must(t, k.Launch(blocks(n), kernels.Threads, 0, dx.Arg(), y.Arg(), device.Value(int64(n)), device.Value(int32(lanes))))
+		sameBits(t, fmt.Sprintf("%s: groups of %d", v.Name, lanes), y.read(t, "sums"), want[:n])
 	}
 }
 

@@ -22,6 +22,8 @@ var (
 	Axpy32   = variant("axpy", "T", "float")             // y[i] = fma(a, x[i], y[i])
 	Axpy64   = variant("axpy", "T", "double")            //
 	BlockSum = variant("block_sum", "T", "float")        // sums of blocks, through SHARED memory
+	Sum32    = variant("sum_threads", "T", "float")      // sums of groups as large as a block
+	Sum64    = variant("sum_threads", "T", "double")     //
 	Mirror   = variant("mirror", "T", "float")           // blocks backwards, through dynamic shared memory
 	Convert  = variant("convert", "T", "float")          // half and bfloat16 to float and back
 	Quads    = variant("quads", "T", "float")            // 16 bytes at a time
@@ -41,7 +43,7 @@ func Lanes(t string, lanes int) *dialect.Variant {
 
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
-	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Mirror, Convert, Quads, Optional, Echo, Step, Target}
+	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Sum32, Sum64, Mirror, Convert, Quads, Optional, Echo, Step, Target}
 	for _, t := range []string{"float", "double"} {
 		for _, lanes := range Groups {
 			all = append(all, Lanes(t, lanes))
