@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"sddmmkit/device"
@@ -21,6 +22,7 @@ type fake struct {
 	devices  int
 	cuda     int   // version
 	capacity int64 // bytes of memory
+	restless bool  // goroutines that are not locked to their threads leave them between calls
 	eager    bool  // work runs when it is put on a stream; otherwise not before someone waits for it
 	lacks    map[string]bool
 	fail     func(call string) result // of a call, success to let it go on; may be nil
@@ -40,6 +42,7 @@ type fake struct {
 }
 
 type fakeStream struct {
+	ctx     context
 	pending []func()
 	ran     int // of all that was ever put on it
 	put     int
@@ -134,6 +137,9 @@ func (f *fake) put(on stream, work func()) {
 	}
 }
 
+// foreign reports whether a stream is of another context than the current one.
+func (f *fake) foreign(s stream) bool { return f.streams[s].ctx != f.current[thread()] }
+
 // run runs work until n of all that was ever put on the stream has run.
 func (s *fakeStream) run(n int) {
 	for s.ran < n {
@@ -220,7 +226,12 @@ func (f *fake) contextRelease(_ ordinal, ctx context) error {
 }
 
 func (f *fake) contextSetCurrent(ctx context) error {
-	defer f.leave()
+	defer func() {
+		f.leave()
+		if f.restless {
+			time.Sleep(time.Microsecond)
+		}
+	}()
 	err := f.enter("cuCtxSetCurrent")
 	f.current[thread()] = ctx
 	return err
@@ -294,7 +305,7 @@ func (f *fake) transfer(call string, at address, n int64, on stream, work func(b
 		return err
 	}
 	b := f.bytes(at, n)
-	if b == nil || n <= 0 {
+	if b == nil || n <= 0 || f.foreign(on) {
 		return f.error(call, 1)
 	}
 	f.put(on, func() {
@@ -404,7 +415,7 @@ func (f *fake) launch(h function, grid, block, shared uint32, on stream, words [
 	if err := f.enterContext(call); err != nil {
 		return err
 	}
-	if int(shared) > f.funcs[h].dynamic {
+	if int(shared) > f.funcs[h].dynamic || f.foreign(on) {
 		return f.error(call, 1)
 	}
 	words = slices.Clone(words)
@@ -418,7 +429,7 @@ func (f *fake) streamCreate() (stream, error) {
 		return 0, err
 	}
 	s := stream(f.handle())
-	f.streams[s] = &fakeStream{}
+	f.streams[s] = &fakeStream{ctx: f.current[thread()]}
 	return s, nil
 }
 
@@ -427,6 +438,9 @@ func (f *fake) streamSynchronize(s stream) error {
 	const call = "cuStreamSynchronize"
 	if err := f.enterContext(call); err != nil {
 		return err
+	}
+	if f.foreign(s) {
+		return f.error(call, 1)
 	}
 	if f.streams[s].run(f.streams[s].put); f.sticky != success {
 		return f.error(call, f.sticky)

@@ -166,6 +166,10 @@ func (m *memory) Close() error {
 		return nil
 	}
 	return m.dev.do(func() error {
-		return firstError(m.dev.drv.streamSynchronize(m.dev.stream), m.dev.drv.memFree(m.at))
+		// Where waiting fails the context is lost, and the memory with it: what may still be in use is not freed.
+		if err := m.dev.drv.streamSynchronize(m.dev.stream); err != nil {
+			return err
+		}
+		return m.dev.drv.memFree(m.at)
 	})
 }

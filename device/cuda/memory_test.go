@@ -87,6 +87,35 @@ func TestCopiesAtTheSameTime(t *testing.T) {
 	})
 }
 
+// Two devices, and more goroutines than threads, each of which must find the context of its own device current.
+func TestThreads(t *testing.T) {
+	f := newFake()
+	f.restless = true
+	var wg sync.WaitGroup
+	for number := range 2 {
+		d, err := open(f, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closing(t, d)
+		for range 4 {
+			wg.Go(func() {
+				for i := range 50 {
+					b, err := device.FromHost(d, []int32{1, 2, int32(i)})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := errors.Join(b.Download(make([]int32, 3)), b.Close()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
 func TestOverlap(t *testing.T) {
 	forDevices(t, func(t *testing.T, open func(t *testing.T) *Device) {
 		d := closing(t, open(t))
@@ -143,7 +172,7 @@ func TestOutOfMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	for _, n := range []int64{1<<30 - 1<<20 + 1, 1 << 40} { // what the driver refuses, and what it is not asked
+	for _, n := range []int64{1<<30 - 1<<20 + 1, 1 << 40, -1} { // what the driver refuses, and what it is not asked
 		_, err := d.Alloc(n)
 		if !errors.Is(err, device.ErrOutOfMemory) {
 			t.Fatalf("%d bytes: %v", n, err)
@@ -156,8 +185,8 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// Whichever call of the driver fails in a series of allocations, copies and a launch, its error comes out, the rest
-// is given back. What gives back may keep what it failed to free, and so may the calls that must come before.
+// Whichever call of the driver fails in a series of allocations, copies and a launch, its error comes out, the device
+// works on, and the rest is given back. What gives back may keep what it failed to free, and so may the calls that must come before.
 func TestEveryCallFails(t *testing.T) {
 	gives := []string{"cuMemFree_v2", "cuMemFreeHost", "cuEventDestroy_v2", "cuModuleUnload", "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2",
 		"cuCtxSetCurrent", "cuStreamSynchronize"}
@@ -188,15 +217,17 @@ func TestEveryCallFails(t *testing.T) {
 			if failed == "" && err != nil {
 				t.Fatal(err)
 			}
-			done := failed == ""
-			closing := d.Close()
+			f.fail = nil
+			if err := manyCalls(d, src); err != nil {
+				t.Errorf("%s failed, and later: %v", failed, err)
+			}
+			if err := d.Close(); err != nil {
+				t.Errorf("%s failed, and closing: %v", failed, err)
+			}
 			if left := f.left(); left != "" && !slices.Contains(gives, failed) {
 				t.Errorf("%s failed: not given back: %s", failed, left)
 			}
-			if done && failed == "" {
-				if closing != nil {
-					t.Error(closing)
-				}
+			if failed == "" {
 				if n < 40 {
 					t.Errorf("only %d calls", n)
 				}
