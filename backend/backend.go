@@ -30,9 +30,8 @@ var drivers = []driver{
 	{device.OpenCL, opencl.Count, func(n int) (device.Device, error) { return opened(opencl.Open(n)) }},
 }
 
-// automatic are the devices that "auto" tries, one after the other. A GPU comes before "cpu" here, as {"cuda:0", "cpu"}, once
-// sddmm, spmm and dense have kernels for it: they have none yet.
-var automatic = []string{"cpu"}
+// automatic are the devices that "auto" tries, one after the other.
+var automatic = []string{"cuda:0", "cpu"}
 
 // counted takes a driver that cannot tell for one without devices.
 func counted(count func() (int, error)) func() int {
@@ -55,7 +54,7 @@ func opened[D device.Device](d D, err error) (device.Device, error) {
 
 // Open opens a device:
 //
-//	"auto"      the best device there is that all operations run on: for now the CPU
+//	"auto"      the first of NVIDIA's GPUs where there is one that works, else the CPU
 //	"cpu"       the host's processor
 //	"cuda:1"    number 1 of NVIDIA's GPUs, from 0; "cuda" is the first
 //	"opencl:1"  number 1 of the OpenCL devices, from 0; "opencl" is the first
