@@ -294,7 +294,11 @@ func TestFault(t *testing.T) {
 		if err := openGPU(t).Close(); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command(os.Args[0], "-test.run=^TestFault$/^gpu$", "-test.v")
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(self, "-test.run=^TestFault$/^gpu$", "-test.v")
 		cmd.Env = append(os.Environ(), alone+"=1")
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestFault/gpu") {
 			t.Errorf("%v\n%s", err, out)

@@ -1,8 +1,8 @@
 package cuda
 
 import (
+	_ "embed"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,17 +58,16 @@ func TestSymbolMissing(t *testing.T) {
 	}
 }
 
+//go:embed library.go
+var librarySource string
+
 // Every function that is called is looked up before, and has its prototype above the call.
 func TestSymbols(t *testing.T) {
-	text, err := os.ReadFile("library.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var called []string
-	for _, m := range regexp.MustCompile(`(?:call\(l, |dl\.Call\(l\[)"(cu\w+)"`).FindAllStringSubmatchIndex(string(text), -1) {
-		name := string(text[m[2]:m[3]])
+	for _, m := range regexp.MustCompile(`(?:call\(l, |dl\.Call\(l\[)"(cu\w+)"`).FindAllStringSubmatchIndex(librarySource, -1) {
+		name := librarySource[m[2]:m[3]]
 		called = append(called, name)
-		before := string(text[:m[0]])
+		before := librarySource[:m[0]]
 		if at := strings.LastIndex(before, "// CUresult "); at < 0 || !strings.HasPrefix(before[at:], "// CUresult "+name+"(") {
 			t.Errorf("%s is called without its prototype above", name)
 		}
