@@ -79,8 +79,8 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 			scale(r.out[u.Lo:u.Hi], r.beta)
 			return
 		}
-		if u.Slot < 0 && r.a.Cols <= asm.Narrow {
-			a := asm.Rows[T]{Data: r.a.Data[u.RowLo*r.a.Stride:], K: r.a.Cols, Stride: r.a.Stride}
+		if k := r.a.Cols; u.Slot < 0 && 0 < k && k <= asm.Narrow {
+			a := asm.Rows[T]{Data: r.a.Data[u.RowLo*r.a.Stride:], K: k, Stride: r.a.Stride}
 			r.kernels.SDDMMRows(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], a, r.b.Data, r.b.Stride, r.colIdx[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
 			return
 		}

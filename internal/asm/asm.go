@@ -49,11 +49,11 @@ type Kernels[T Float] struct {
 	// calls for parts of a row give the bits of one call for all of it.
 	SpMM func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
 
-	// SDDMMRows is SDDMM for rows of at most Narrow elements, many rows of A in one call: the non-zeros of row i are
+	// SDDMMRows is SDDMM for rows of 1 to Narrow elements, many rows of A in one call: the non-zeros of row i are
 	// ptr[i] to ptr[i+1], where ptr[0] is the first of p, s and cols.
 	SDDMMRows func(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T)
 
-	// SpMMRows is SpMM for rows of at most Narrow elements, many rows of C in one call, with ptr as for
+	// SpMMRows is SpMM for rows of 1 to Narrow elements, many rows of C in one call, with ptr as for
 	// SDDMMRows. Each row has the bits of calls of SpMM for Stretch non-zeros after the other.
 	SpMMRows func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool)
 }

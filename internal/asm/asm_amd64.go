@@ -61,9 +61,9 @@ type narrow[T Float] struct {
 	spmm  [Narrow]spmmNarrowFunc[T]
 }
 
-// near is the bytes of B up to which its narrow rows are not fetched early: they are in the cache next to
-// a core.
-const near = 512 << 10
+// near is the bytes of B up to which its narrow rows are not fetched early: so many of them are on their way
+// at a time that no latency but memory's shows.
+const near = 2 << 20
 
 // ahead returns the number of column indices up to which narrow rows of B are fetched.
 func ahead[T Float](b []T, cols []int32) int {
@@ -120,15 +120,14 @@ func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], l
 			}
 		},
 		SDDMMRows: func(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
-			if len(ptr) < 2 || a.K == 0 {
-				sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
+			if len(ptr) < 2 {
 				return
 			}
 			narrow.sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*size, unsafe.SliceData(b), stride*size,
 				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), int(op), alpha, beta)
 		},
 		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
-			if len(ptr) < 2 || c.K == 0 {
+			if len(ptr) < 2 {
 				return
 			}
 			step, set := size, 0

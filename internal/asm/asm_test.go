@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -138,6 +139,80 @@ func testSpMM[T Float](t *testing.T) {
 	}
 }
 
+// Many rows in one call have the bits of a call each, with SpMM cut at multiples of Stretch.
+func TestRows(t *testing.T) {
+	testRows[float32](t)
+	testRows[float64](t)
+}
+
+func testRows[T Float](t *testing.T) {
+	ls := []Level{Generic}
+	if detect() > Generic {
+		ls = append(ls, levels(t)...)
+	}
+	for _, l := range ls {
+		use(t, l)
+		kernels := For[T]()
+		rng := rand.New(rand.NewPCG(3, 4))
+		random := func(n int) []T {
+			x := make([]T, n)
+			for i := range x {
+				x[i] = T(rng.NormFloat64())
+			}
+			return x
+		}
+		for k := 1; k <= Narrow; k++ {
+			const from, rows = 7, 100
+			ptr := []int64{from}
+			for _, n := range []int{3, 0, 0, 17, 256, 1, 255, 700, 257, 5, 8, 12, 0, 4, 16, 2} {
+				ptr = append(ptr, ptr[len(ptr)-1]+int64(n))
+			}
+			nnz := int(ptr[len(ptr)-1] - from)
+			cols := make([]int32, nnz)
+			for j := range cols {
+				cols[j] = rng.Int32N(rows)
+			}
+			a := Rows[T]{Data: random(len(ptr) * (k + 2)), K: k, Stride: k + 2}
+			b, s, p := random(rows*(k+1)), random(nnz), random(nnz)
+			same := func(what string, got, want []T) {
+				t.Helper()
+				if !slices.Equal(got, want) {
+					t.Fatalf("%v %T, K %d: %s of all rows in one call has other bits than of a row at a time", l, T(0), k, what)
+				}
+			}
+			for _, op := range []Op{Scale, Dot | Beta, Quotient} {
+				got, want := slices.Clone(p), slices.Clone(p)
+				kernels.SDDMMRows(got, s, a, b, k+1, cols, ptr, op, 1.5, 0.5)
+				for i := range len(ptr) - 1 {
+					lo, hi := ptr[i]-from, ptr[i+1]-from
+					kernels.SDDMM(want[lo:hi], s[lo:hi], a.Row(i), b, k+1, cols[lo:hi], op, 1.5, 0.5)
+				}
+				same("SDDMM", got, want)
+			}
+			for _, v := range [][]T{s, nil} {
+				for _, fresh := range []bool{true, false} {
+					got, want := a, a
+					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
+					kernels.SpMMRows(got, v, b, k+1, cols, ptr, 1.5, fresh)
+					for i := range len(ptr) - 1 {
+						lo, end := ptr[i]-from, ptr[i+1]-from
+						for first := true; first || lo < end; first = false {
+							hi := min(lo+Stretch, end)
+							var part []T
+							if v != nil {
+								part = v[lo:hi]
+							}
+							kernels.SpMM(want.Row(i), part, b, k+1, cols[lo:hi], int(hi-lo), 1.5, fresh && first)
+							lo = hi
+						}
+					}
+					same("SpMM", got.Data, want.Data)
+				}
+			}
+		}
+	}
+}
+
 // An infinity in a row of B reaches the results that use it and no other, wherever it stands in a group; NaN in
 // rows that are only fetched early reaches none.
 func TestInfinities(t *testing.T) {
@@ -184,7 +259,7 @@ func testInfinities[T Float](t *testing.T) {
 func BenchmarkKernels(b *testing.B) {
 	const rows, n = 8192, 244
 	for _, l := range levels(b) {
-		for _, k := range []int{8, 16, 17, 32, 128, 512} {
+		for _, k := range []int{1, 2, 3, 4, 8, 16, 17, 32, 128, 512} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			bm := make([]float32, rows*k)
 			a := make([]float32, k)

@@ -38,6 +38,14 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 			d = p[j]
 		}
 		row := b[int(cols[j])*stride:][:len(a)]
+		if len(a) <= Narrow {
+			d += a[0]*row[0] + a[1]*row[1] + a[2]*row[2]
+			if len(a) == 4 {
+				d += a[3] * row[3]
+			}
+			p[j] = finish(op, d, s, p, j, alpha, beta)
+			continue
+		}
 		for lo := 0; lo < len(a); lo += Slice {
 			hi := min(lo+Slice, len(a))
 			d += dot(a[lo:hi], row[lo:hi])

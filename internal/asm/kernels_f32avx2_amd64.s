@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func sddmmF32AVX2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2(SB), NOSPLIT, $0-88
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
@@ -68,7 +68,7 @@ fetch8:
 	JL         fetch8
 
 unfetched8:
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh8
@@ -144,14 +144,14 @@ scaled8:
 	XORQ  R13, R13
 
 slice8:
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
-	VPXOR   Y5, Y5, Y5
-	VPXOR   Y6, Y6, Y6
-	VPXOR   Y7, Y7, Y7
-	VPXOR   Y8, Y8, Y8
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
 	LEAQ    512(R13), R14
 	MOVQ    CX, R15
 	ANDQ    $-32, R15
@@ -314,7 +314,7 @@ fetch4:
 	JL         fetch4
 
 unfetched4:
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh4
@@ -374,10 +374,10 @@ scaled4:
 	XORQ  R9, R9
 
 slice4:
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 	LEAQ    512(R9), R10
 	MOVQ    CX, R11
 	ANDQ    $-32, R11
@@ -498,7 +498,7 @@ DATA onesF32AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF32AVX2<>(SB), RODATA|NOPTR, $64
 
 // func sddmmF32AVX2K1(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K1(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -547,7 +547,7 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y1, Y1, Y1
+	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -631,11 +631,11 @@ rest:
 	CMPQ       DI, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -661,9 +661,9 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y1, Y1, Y1
+	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -699,57 +699,57 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part8
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), Y1, Y2
 	VADDPS      Y2, Y0, Y0
 
-begun_part:
+begun_part8:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part8
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part8
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part8
+	JGT        quotient_part8
 	VMULPS     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part8
 
-residual_part:
+residual_part8:
 	VSUBPS Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part8
 
-quotient_part:
+quotient_part8:
 	VDIVPS Y0, Y2, Y0
 
-alpha_part:
+alpha_part8:
 	VBROADCASTSS alpha+104(FP), Y3
 	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part8
 	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
 
-store_part:
+store_part8:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS Y0, Y1, (DI)(BX*4)
 	ADDQ       SI, BX
 	JMP        ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -763,9 +763,9 @@ few:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ       (DX)(BX*4), DI
-	VPXOR      Y1, Y1, Y1
+	VXORPS     Y1, Y1, Y1
 	MOVLQSX    (DI), R8
 	IMULQ      CX, R8
 	MOVLQSX    4(DI), R9
@@ -788,47 +788,47 @@ fetched_few:
 	VMOVDQU    32(R8), Y1
 	MOVQ       op+96(FP), DI
 	TESTQ      $+4, DI
-	JZ         begun_few
+	JZ         begun_part4
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS (DI)(BX*4), X1, X2
 	VADDPS     X2, X0, X0
 
-begun_few:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_few
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_few
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X1, X2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_few
-	JGT        quotient_few
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPS     X2, X0, X0
-	JMP        alpha_few
+	JMP        alpha_part4
 
-residual_few:
+residual_part4:
 	VSUBPS X0, X2, X0
-	JMP    alpha_few
+	JMP    alpha_part4
 
-quotient_few:
+quotient_part4:
 	VDIVPS X0, X2, X0
 
-alpha_few:
+alpha_part4:
 	VBROADCASTSS alpha+104(FP), X3
 	VMULPS       X3, X0, X0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_few
+	JZ           store_part4
 	VBROADCASTSS beta+108(FP), X3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X1, X2
 	VFMADD231PS  X2, X3, X0
 
-store_few:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X0, X1, (DI)(BX*4)
 	ADDQ       SI, BX
@@ -837,7 +837,7 @@ store_few:
 last:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
+	CMPQ       DI, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
@@ -851,46 +851,83 @@ last:
 	MOVLQSX    268(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
-	LEAQ       (DX)(BX*4), DI
-	LEAQ       -1(SI), R8
-	VPXOR      Y1, Y1, Y1
-	MOVLQSX    (DI), R9
-	IMULQ      CX, R9
-	MOVQ       $+1, R10
-	CMPQ       R10, R8
-	CMOVQGT    R8, R10
-	MOVLQSX    (DI)(R10*4), R10
-	IMULQ      CX, R10
-	MOVQ       $+2, R11
-	CMPQ       R11, R8
-	CMOVQGT    R8, R11
-	MOVLQSX    (DI)(R11*4), R11
-	IMULQ      CX, R11
-	MOVQ       $+3, R12
-	CMPQ       R12, R8
-	CMOVQGT    R8, R12
-	MOVLQSX    (DI)(R12*4), R12
-	IMULQ      CX, R12
-	VMOVSS     (AX)(R9*1), X1
-	VINSERTPS  $0x10, (AX)(R10*1), X1, X1
-	VINSERTPS  $0x20, (AX)(R11*1), X1, X1
-	VINSERTPS  $0x30, (AX)(R12*1), X1, X1
-	VMULPS     Y1, Y0, Y1
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	LEAQ       onesF32AVX2<>+0(SB), R8
-	SHLQ       $0x02, DI
-	SUBQ       DI, R8
-	VMOVDQU    32(R8), Y2
-	MOVQ       op+96(FP), DI
-	TESTQ      $+4, DI
-	JZ         begun_last
-	MOVQ       p+0(FP), DI
-	VMASKMOVPS (DI)(BX*4), X2, X3
-	VADDPS     X3, X1, X1
+	LEAQ        (DX)(BX*4), DI
+	LEAQ        -1(SI), R8
+	VXORPS      Y1, Y1, Y1
+	MOVLQSX     (DI), R9
+	IMULQ       CX, R9
+	MOVQ        $+1, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSS      (AX)(R9*1), X1
+	VINSERTPS   $0x10, (AX)(R10*1), X1, X1
+	VINSERTPS   $0x20, (AX)(R11*1), X1, X1
+	VINSERTPS   $0x30, (AX)(R12*1), X1, X1
+	MOVQ        $+4, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+5, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+7, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSS      (AX)(R9*1), X2
+	VINSERTPS   $0x10, (AX)(R10*1), X2, X2
+	VINSERTPS   $0x20, (AX)(R11*1), X2, X2
+	VINSERTPS   $0x30, (AX)(R12*1), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y0
+	MOVQ        $+8, DI
+	CMPQ        SI, DI
+	CMOVQLT     SI, DI
+	LEAQ        onesF32AVX2<>+0(SB), R8
+	SHLQ        $0x02, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y1
+	MOVQ        op+96(FP), DI
+	TESTQ       $+4, DI
+	JZ          begun_last
+	MOVQ        p+0(FP), DI
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -900,42 +937,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPS (DI)(BX*4), X2, X3
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPS     X3, X1, X1
+	VMULPS     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPS X1, X3, X1
+	VSUBPS Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPS X1, X3, X1
+	VDIVPS Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSS alpha+104(FP), X4
-	VMULPS       X4, X1, X1
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSS beta+108(FP), X4
+	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPS   (DI)(BX*4), X2, X3
-	VFMADD231PS  X3, X4, X1
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPS X1, X2, (DI)(BX*4)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -954,7 +986,7 @@ done:
 	RET
 
 // func spmmF32AVX2K1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF32AVX2K1(SB), NOSPLIT, $0-108
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -970,7 +1002,7 @@ row:
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -985,7 +1017,7 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
+	VXORPS  Y2, Y2, Y2
 
 next:
 	CMPQ       SI, $+8
@@ -1021,7 +1053,7 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1064,11 +1096,11 @@ rest:
 	CMPQ       R10, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -1094,9 +1126,9 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1140,11 +1172,11 @@ fetched_part:
 	ADDQ        SI, BX
 	JMP         ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -1158,9 +1190,9 @@ few:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1180,7 +1212,7 @@ fetched_few:
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y5, Y5, Y5
 	VMASKMOVPS  (DI), X4, X5
 	VANDPS      X4, X3, X3
 	VFMADD231PS Y3, Y5, Y2
@@ -1195,7 +1227,7 @@ fetched_few:
 last:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
-	CMPQ       R10, $+68
+	CMPQ       R10, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
@@ -1209,11 +1241,23 @@ last:
 	MOVLQSX    268(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -1235,28 +1279,47 @@ fetched_last:
 	VINSERTPS   $0x10, (AX)(R13*1), X3, X3
 	VINSERTPS   $0x20, (AX)(R14*1), X3, X3
 	VINSERTPS   $0x30, (AX)(R15*1), X3, X3
-	MOVQ        $+4, R10
+	MOVQ        $+4, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+5, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+6, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+7, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSS      (AX)(R12*1), X4
+	VINSERTPS   $0x10, (AX)(R13*1), X4, X4
+	VINSERTPS   $0x20, (AX)(R14*1), X4, X4
+	VINSERTPS   $0x30, (AX)(R15*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	LEAQ        onesF32AVX2<>+0(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y4
-	VPXOR       Y5, Y5, Y5
-	VMASKMOVPS  (DI), X4, X5
-	VANDPS      X4, X3, X3
+	VMASKMOVPS  (DI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
 	VFMADD231PS Y3, Y5, Y2
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSS alpha+104(FP), Y3
@@ -1296,7 +1359,7 @@ done:
 	RET
 
 // func sddmmF32AVX2K2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K2(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -1346,8 +1409,8 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1435,11 +1498,11 @@ rest:
 	CMPQ       DI, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1465,10 +1528,10 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1508,57 +1571,57 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part8
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), Y1, Y2
 	VADDPS      Y2, Y0, Y0
 
-begun_part:
+begun_part8:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part8
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part8
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part8
+	JGT        quotient_part8
 	VMULPS     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part8
 
-residual_part:
+residual_part8:
 	VSUBPS Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part8
 
-quotient_part:
+quotient_part8:
 	VDIVPS Y0, Y2, Y0
 
-alpha_part:
+alpha_part8:
 	VBROADCASTSS alpha+104(FP), Y3
 	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part8
 	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
 
-store_part:
+store_part8:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS Y0, Y1, (DI)(BX*4)
 	ADDQ       SI, BX
 	JMP        ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1572,10 +1635,10 @@ few:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1601,47 +1664,47 @@ fetched_few:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_few
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X1, X2
 	VADDPS      X2, X0, X0
 
-begun_few:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_few
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_few
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X1, X2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_few
-	JGT        quotient_few
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPS     X2, X0, X0
-	JMP        alpha_few
+	JMP        alpha_part4
 
-residual_few:
+residual_part4:
 	VSUBPS X0, X2, X0
-	JMP    alpha_few
+	JMP    alpha_part4
 
-quotient_few:
+quotient_part4:
 	VDIVPS X0, X2, X0
 
-alpha_few:
+alpha_part4:
 	VBROADCASTSS alpha+104(FP), X3
 	VMULPS       X3, X0, X0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_few
+	JZ           store_part4
 	VBROADCASTSS beta+108(FP), X3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X1, X2
 	VFMADD231PS  X2, X3, X0
 
-store_few:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X0, X1, (DI)(BX*4)
 	ADDQ       SI, BX
@@ -1650,7 +1713,7 @@ store_few:
 last:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
+	CMPQ       DI, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
@@ -1664,12 +1727,24 @@ last:
 	MOVLQSX    268(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -1691,23 +1766,49 @@ fetched_last:
 	VMOVHPD     (AX)(R10*1), X2, X2
 	VMOVSD      (AX)(R11*1), X3
 	VMOVHPD     (AX)(R12*1), X3, X3
+	MOVQ        $+4, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+5, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+7, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(R11*1), X4
+	VMOVHPD     (AX)(R12*1), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
 	VSHUFPS     $0x88, Y3, Y2, Y4
 	VSHUFPS     $0xdd, Y3, Y2, Y2
-	VMULPS      Y4, Y0, Y3
-	VFMADD231PS Y2, Y1, Y3
-	MOVQ        $+4, DI
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF32AVX2<>+0(SB), R8
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y2
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPS  (DI)(BX*4), X2, X4
-	VADDPS      X4, X3, X3
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -1717,42 +1818,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPS (DI)(BX*4), X2, X4
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPS     X4, X3, X3
+	VMULPS     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPS X3, X4, X3
+	VSUBPS Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPS X3, X4, X3
+	VDIVPS Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSS alpha+104(FP), X5
-	VMULPS       X5, X3, X3
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSS beta+108(FP), X5
+	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPS   (DI)(BX*4), X2, X4
-	VFMADD231PS  X4, X5, X3
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPS X3, X2, (DI)(BX*4)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -1771,7 +1867,7 @@ done:
 	RET
 
 // func spmmF32AVX2K2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF32AVX2K2(SB), NOSPLIT, $0-108
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -1787,7 +1883,7 @@ row:
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -1802,8 +1898,8 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
 
 next:
 	CMPQ       SI, $+8
@@ -1839,8 +1935,8 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1887,11 +1983,11 @@ rest:
 	CMPQ       R10, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -1917,10 +2013,10 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1969,11 +2065,11 @@ fetched_part:
 	ADDQ        SI, BX
 	JMP         ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -1987,10 +2083,10 @@ few:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2012,7 +2108,7 @@ fetched_few:
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y5
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y7, Y7, Y7
 	VMASKMOVPS  (DI), X5, X7
 	VANDPS      X5, X6, X6
 	VFMADD231PS Y6, Y7, Y2
@@ -2029,7 +2125,7 @@ fetched_few:
 last:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
-	CMPQ       R10, $+68
+	CMPQ       R10, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
@@ -2043,12 +2139,24 @@ last:
 	MOVLQSX    268(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -2070,32 +2178,52 @@ fetched_last:
 	VMOVHPD     (AX)(R13*1), X4, X4
 	VMOVSD      (AX)(R14*1), X5
 	VMOVHPD     (AX)(R15*1), X5, X5
+	MOVQ        $+4, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+5, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+6, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+7, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X6
+	VMOVHPD     (AX)(R13*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R14*1), X6
+	VMOVHPD     (AX)(R15*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y5, Y4, Y6
 	VSHUFPS     $0xdd, Y5, Y4, Y4
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	LEAQ        onesF32AVX2<>+0(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y5
-	VPXOR       Y7, Y7, Y7
-	VMASKMOVPS  (DI), X5, X7
-	VANDPS      X5, X6, X6
+	VMASKMOVPS  (DI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
 	VFMADD231PS Y6, Y7, Y2
-	VANDPS      X5, X4, X4
+	VANDPS      Y5, Y4, Y4
 	VFMADD231PS Y4, Y7, Y3
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSS alpha+104(FP), Y4
@@ -2135,7 +2263,7 @@ done:
 	RET
 
 // func sddmmF32AVX2K3(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K3(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -2186,9 +2314,9 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -2286,11 +2414,11 @@ rest:
 	CMPQ       DI, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -2316,11 +2444,11 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -2370,57 +2498,57 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part8
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), Y1, Y2
 	VADDPS      Y2, Y0, Y0
 
-begun_part:
+begun_part8:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part8
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part8
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part8
+	JGT        quotient_part8
 	VMULPS     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part8
 
-residual_part:
+residual_part8:
 	VSUBPS Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part8
 
-quotient_part:
+quotient_part8:
 	VDIVPS Y0, Y2, Y0
 
-alpha_part:
+alpha_part8:
 	VBROADCASTSS alpha+104(FP), Y3
 	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part8
 	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
 
-store_part:
+store_part8:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS Y0, Y1, (DI)(BX*4)
 	ADDQ       SI, BX
 	JMP        ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -2434,11 +2562,11 @@ few:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -2469,47 +2597,47 @@ fetched_few:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_few
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X1, X2
 	VADDPS      X2, X0, X0
 
-begun_few:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_few
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_few
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X1, X2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_few
-	JGT        quotient_few
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPS     X2, X0, X0
-	JMP        alpha_few
+	JMP        alpha_part4
 
-residual_few:
+residual_part4:
 	VSUBPS X0, X2, X0
-	JMP    alpha_few
+	JMP    alpha_part4
 
-quotient_few:
+quotient_part4:
 	VDIVPS X0, X2, X0
 
-alpha_few:
+alpha_part4:
 	VBROADCASTSS alpha+104(FP), X3
 	VMULPS       X3, X0, X0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_few
+	JZ           store_part4
 	VBROADCASTSS beta+108(FP), X3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X1, X2
 	VFMADD231PS  X2, X3, X0
 
-store_few:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X0, X1, (DI)(BX*4)
 	ADDQ       SI, BX
@@ -2518,7 +2646,7 @@ store_few:
 last:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
+	CMPQ       DI, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
@@ -2532,13 +2660,25 @@ last:
 	MOVLQSX    268(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -2564,24 +2704,55 @@ fetched_last:
 	VINSERTPS   $0x10, 8(AX)(R10*1), X5, X5
 	VINSERTPS   $0x20, 8(AX)(R11*1), X5, X5
 	VINSERTPS   $0x30, 8(AX)(R12*1), X5, X5
+	MOVQ        $+4, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+5, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+7, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VMOVSD      (AX)(R9*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(R11*1), X6
+	VMOVHPD     (AX)(R12*1), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(R9*1), X6
+	VINSERTPS   $0x10, 8(AX)(R10*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R11*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R12*1), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y4, Y3, Y6
 	VSHUFPS     $0xdd, Y4, Y3, Y3
-	VMULPS      Y6, Y0, Y4
-	VFMADD231PS Y3, Y1, Y4
-	VFMADD231PS Y5, Y2, Y4
-	MOVQ        $+4, DI
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF32AVX2<>+0(SB), R8
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y3
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPS  (DI)(BX*4), X3, X5
-	VADDPS      X5, X4, X4
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -2591,42 +2762,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPS (DI)(BX*4), X3, X5
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPS     X5, X4, X4
+	VMULPS     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPS X4, X5, X4
+	VSUBPS Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPS X4, X5, X4
+	VDIVPS Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSS alpha+104(FP), X6
-	VMULPS       X6, X4, X4
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSS beta+108(FP), X6
+	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPS   (DI)(BX*4), X3, X5
-	VFMADD231PS  X5, X6, X4
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPS X4, X3, (DI)(BX*4)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -2645,7 +2811,7 @@ done:
 	RET
 
 // func spmmF32AVX2K3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF32AVX2K3(SB), NOSPLIT, $0-108
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -2661,7 +2827,7 @@ row:
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -2676,9 +2842,9 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+8
@@ -2714,9 +2880,9 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2773,11 +2939,11 @@ rest:
 	CMPQ       R10, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -2803,11 +2969,11 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2867,11 +3033,11 @@ fetched_part:
 	ADDQ        SI, BX
 	JMP         ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -2885,11 +3051,11 @@ few:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2915,7 +3081,7 @@ fetched_few:
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y6
-	VPXOR       Y9, Y9, Y9
+	VXORPS      Y9, Y9, Y9
 	VMASKMOVPS  (DI), X6, X9
 	VANDPS      X6, X8, X8
 	VFMADD231PS Y8, Y9, Y2
@@ -2934,7 +3100,7 @@ fetched_few:
 last:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
-	CMPQ       R10, $+68
+	CMPQ       R10, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
@@ -2948,13 +3114,25 @@ last:
 	MOVLQSX    268(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -2980,34 +3158,59 @@ fetched_last:
 	VINSERTPS   $0x10, 8(AX)(R13*1), X7, X7
 	VINSERTPS   $0x20, 8(AX)(R14*1), X7, X7
 	VINSERTPS   $0x30, 8(AX)(R15*1), X7, X7
+	MOVQ        $+4, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+5, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+6, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+7, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VMOVSD      (AX)(R12*1), X8
+	VMOVHPD     (AX)(R13*1), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R14*1), X8
+	VMOVHPD     (AX)(R15*1), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R12*1), X8
+	VINSERTPS   $0x10, 8(AX)(R13*1), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R14*1), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R15*1), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
 	VSHUFPS     $0x88, Y6, Y5, Y8
 	VSHUFPS     $0xdd, Y6, Y5, Y5
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	LEAQ        onesF32AVX2<>+0(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y6
-	VPXOR       Y9, Y9, Y9
-	VMASKMOVPS  (DI), X6, X9
-	VANDPS      X6, X8, X8
+	VMASKMOVPS  (DI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
 	VFMADD231PS Y8, Y9, Y2
-	VANDPS      X6, X5, X5
+	VANDPS      Y6, Y5, Y5
 	VFMADD231PS Y5, Y9, Y3
-	VANDPS      X6, X7, X7
+	VANDPS      Y6, Y7, Y7
 	VFMADD231PS Y7, Y9, Y4
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSS alpha+104(FP), Y5
@@ -3047,7 +3250,7 @@ done:
 	RET
 
 // func sddmmF32AVX2K4(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K4(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -3099,10 +3302,10 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -3196,11 +3399,11 @@ rest:
 	CMPQ       DI, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -3226,12 +3429,12 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -3277,57 +3480,57 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part8
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), Y1, Y2
 	VADDPS      Y2, Y0, Y0
 
-begun_part:
+begun_part8:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part8
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part8
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part8
+	JGT        quotient_part8
 	VMULPS     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part8
 
-residual_part:
+residual_part8:
 	VSUBPS Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part8
 
-quotient_part:
+quotient_part8:
 	VDIVPS Y0, Y2, Y0
 
-alpha_part:
+alpha_part8:
 	VBROADCASTSS alpha+104(FP), Y3
 	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part8
 	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
 
-store_part:
+store_part8:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS Y0, Y1, (DI)(BX*4)
 	ADDQ       SI, BX
 	JMP        ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -3341,12 +3544,12 @@ few:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -3380,47 +3583,47 @@ fetched_few:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_few
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPS  (DI)(BX*4), X1, X2
 	VADDPS      X2, X0, X0
 
-begun_few:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_few
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_few
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPS (DI)(BX*4), X1, X2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_few
-	JGT        quotient_few
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPS     X2, X0, X0
-	JMP        alpha_few
+	JMP        alpha_part4
 
-residual_few:
+residual_part4:
 	VSUBPS X0, X2, X0
-	JMP    alpha_few
+	JMP    alpha_part4
 
-quotient_few:
+quotient_part4:
 	VDIVPS X0, X2, X0
 
-alpha_few:
+alpha_part4:
 	VBROADCASTSS alpha+104(FP), X3
 	VMULPS       X3, X0, X0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_few
+	JZ           store_part4
 	VBROADCASTSS beta+108(FP), X3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPS   (DI)(BX*4), X1, X2
 	VFMADD231PS  X2, X3, X0
 
-store_few:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPS X0, X1, (DI)(BX*4)
 	ADDQ       SI, BX
@@ -3429,7 +3632,7 @@ store_few:
 last:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
-	CMPQ       DI, $+68
+	CMPQ       DI, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
@@ -3443,14 +3646,26 @@ last:
 	MOVLQSX    268(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    272(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    276(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    280(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
+	MOVLQSX    284(DX)(BX*4), DI
+	IMULQ      CX, DI
+	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -3472,6 +3687,30 @@ fetched_last:
 	VMOVUPS     (AX)(R10*1), X5
 	VMOVUPS     (AX)(R11*1), X6
 	VMOVUPS     (AX)(R12*1), X7
+	MOVQ        $+4, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (DI)(R9*4), R9
+	IMULQ       CX, R9
+	MOVQ        $+5, R10
+	CMPQ        R10, R8
+	CMOVQGT     R8, R10
+	MOVLQSX     (DI)(R10*4), R10
+	IMULQ       CX, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (DI)(R11*4), R11
+	IMULQ       CX, R11
+	MOVQ        $+7, R12
+	CMPQ        R12, R8
+	CMOVQGT     R8, R12
+	MOVLQSX     (DI)(R12*4), R12
+	IMULQ       CX, R12
+	VINSERTF128 $0x01, (AX)(R9*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R12*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y4
 	VUNPCKLPS   Y7, Y6, Y5
@@ -3480,23 +3719,23 @@ fetched_last:
 	VUNPCKHPD   Y5, Y8, Y5
 	VUNPCKLPD   Y6, Y4, Y8
 	VUNPCKHPD   Y6, Y4, Y4
-	VMULPS      Y7, Y0, Y6
-	VFMADD231PS Y5, Y1, Y6
-	VFMADD231PS Y8, Y2, Y6
-	VFMADD231PS Y4, Y3, Y6
-	MOVQ        $+4, DI
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF32AVX2<>+0(SB), R8
 	SHLQ        $0x02, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y4
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPS  (DI)(BX*4), X4, X5
-	VADDPS      X5, X6, X6
+	VMASKMOVPS  (DI)(BX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -3506,42 +3745,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPS (DI)(BX*4), X4, X5
+	VMASKMOVPS (DI)(BX*4), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPS     X5, X6, X6
+	VMULPS     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPS X6, X5, X6
+	VSUBPS Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPS X6, X5, X6
+	VDIVPS Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSS alpha+104(FP), X7
-	VMULPS       X7, X6, X6
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSS beta+108(FP), X7
+	VBROADCASTSS beta+108(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPS   (DI)(BX*4), X4, X5
-	VFMADD231PS  X5, X7, X6
+	VMASKMOVPS   (DI)(BX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPS X6, X4, (DI)(BX*4)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPS Y0, Y1, (DI)(BX*4)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -3560,7 +3794,7 @@ done:
 	RET
 
 // func spmmF32AVX2K4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF32AVX2K4(SB), NOSPLIT, $0-108
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -3571,7 +3805,7 @@ TEXT ·spmmF32AVX2K4(SB), NOSPLIT, $0-108
 	MOVQ step+24(FP), R8
 
 row:
-	VPXOR   Y0, Y0, Y0
+	VXORPS  Y0, Y0, Y0
 	MOVQ    fresh+96(FP), R9
 	TESTQ   R9, R9
 	JNZ     begun
@@ -3586,10 +3820,10 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+8
@@ -3625,10 +3859,10 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -3681,11 +3915,11 @@ rest:
 	CMPQ       R10, $+8
 	JL         last
 	CMPQ       SI, $+4
-	JLE        few
+	JLE        part4
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
-	JL         fetched_part
+	JL         fetched_part8
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -3711,12 +3945,12 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part8:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -3773,11 +4007,11 @@ fetched_part:
 	ADDQ        SI, BX
 	JMP         ended
 
-few:
+part4:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_few
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -3791,12 +4025,12 @@ few:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_few:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -3824,7 +4058,7 @@ fetched_few:
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y7
-	VPXOR       Y10, Y10, Y10
+	VXORPS      Y10, Y10, Y10
 	VMASKMOVPS  (DI), X7, X10
 	VANDPS      X7, X8, X8
 	VFMADD231PS Y8, Y10, Y1
@@ -3845,7 +4079,7 @@ fetched_few:
 last:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
-	CMPQ       R10, $+68
+	CMPQ       R10, $+72
 	JL         fetched_last
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
@@ -3859,14 +4093,26 @@ last:
 	MOVLQSX    268(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    272(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    276(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    280(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
+	MOVLQSX    284(DX)(BX*4), R10
+	IMULQ      CX, R10
+	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -3888,6 +4134,30 @@ fetched_last:
 	VMOVUPS     (AX)(R13*1), X6
 	VMOVUPS     (AX)(R14*1), X7
 	VMOVUPS     (AX)(R15*1), X8
+	MOVQ        $+4, R12
+	CMPQ        R12, R11
+	CMOVQGT     R11, R12
+	MOVLQSX     (R10)(R12*4), R12
+	IMULQ       CX, R12
+	MOVQ        $+5, R13
+	CMPQ        R13, R11
+	CMOVQGT     R11, R13
+	MOVLQSX     (R10)(R13*4), R13
+	IMULQ       CX, R13
+	MOVQ        $+6, R14
+	CMPQ        R14, R11
+	CMOVQGT     R11, R14
+	MOVLQSX     (R10)(R14*4), R14
+	IMULQ       CX, R14
+	MOVQ        $+7, R15
+	CMPQ        R15, R11
+	CMOVQGT     R11, R15
+	MOVLQSX     (R10)(R15*4), R15
+	IMULQ       CX, R15
+	VINSERTF128 $0x01, (AX)(R12*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R13*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R14*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R15*1), Y8, Y8
 	VUNPCKLPS   Y6, Y5, Y9
 	VUNPCKHPS   Y6, Y5, Y5
 	VUNPCKLPS   Y8, Y7, Y6
@@ -3896,34 +4166,28 @@ fetched_last:
 	VUNPCKHPD   Y6, Y9, Y6
 	VUNPCKLPD   Y7, Y5, Y9
 	VUNPCKHPD   Y7, Y5, Y5
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	LEAQ        onesF32AVX2<>+0(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
 	VMOVDQU     32(R11), Y7
-	VPXOR       Y10, Y10, Y10
-	VMASKMOVPS  (DI), X7, X10
-	VANDPS      X7, X8, X8
+	VMASKMOVPS  (DI), Y7, Y10
+	VANDPS      Y7, Y8, Y8
 	VFMADD231PS Y8, Y10, Y1
-	VANDPS      X7, X6, X6
+	VANDPS      Y7, Y6, Y6
 	VFMADD231PS Y6, Y10, Y2
-	VANDPS      X7, X9, X9
+	VANDPS      Y7, Y9, Y9
 	VFMADD231PS Y9, Y10, Y3
-	VANDPS      X7, X5, X5
+	VANDPS      Y7, Y5, Y5
 	VFMADD231PS Y5, Y10, Y4
-	MOVQ        $+4, R10
+	MOVQ        $+8, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSS alpha+104(FP), Y5
@@ -3963,557 +4227,805 @@ done:
 	RET
 
 // func spmmF32AVX2x1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMASKMOVPS (AX), Y0, Y1
+	VMASKMOVPS (CX), Y0, Y1
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y2
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+257
-	JL         unfetched
-	MOVLQSX    1024(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
+next32:
+	CMPQ       R10, $+257
+	JL         unfetched32
+	MOVLQSX    1024(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y3
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y3
 	VMULPS       Y2, Y3, Y3
-	VMASKMOVPS   (R10), Y0, Y4
+	VMASKMOVPS   (AX), Y0, Y4
 	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+257
+	JL         unfetched16
+	MOVLQSX    1024(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y3
+	VMULPS       Y2, Y3, Y3
+	VMASKMOVPS   (AX), X0, X4
+	VFMADD231PS  X4, X3, X1
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMASKMOVPS Y1, Y0, (AX)
+	VMASKMOVPS Y1, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMASKMOVPS 32(AX), Y0, Y2
+	VMOVUPS    (CX), Y1
+	VMASKMOVPS 32(CX), Y0, Y2
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y3
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+129
-	JL         unfetched
-	MOVLQSX    512(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
+next32:
+	CMPQ       R10, $+129
+	JL         unfetched32
+	MOVLQSX    512(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y4
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y4
 	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  (R10), Y4, Y1
-	VMASKMOVPS   32(R10), Y0, Y5
+	VFMADD231PS  (AX), Y4, Y1
+	VMASKMOVPS   32(AX), Y0, Y5
 	VFMADD231PS  Y5, Y4, Y2
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+129
+	JL         unfetched16
+	MOVLQSX    512(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD231PS  (AX), Y4, Y1
+	VMASKMOVPS   32(AX), X0, X5
+	VFMADD231PS  X5, X4, X2
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMASKMOVPS Y2, Y0, 32(AX)
+	VMOVUPS    Y1, (CX)
+	VMASKMOVPS Y2, Y0, 32(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMASKMOVPS 64(AX), Y0, Y3
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMASKMOVPS 64(CX), Y0, Y3
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y4
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+86
-	JL         unfetched
-	MOVLQSX    340(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+next32:
+	CMPQ       R10, $+86
+	JL         unfetched32
+	MOVLQSX    340(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y5
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y5
 	VMULPS       Y4, Y5, Y5
-	VFMADD231PS  (R10), Y5, Y1
-	VFMADD231PS  32(R10), Y5, Y2
-	VMASKMOVPS   64(R10), Y0, Y6
+	VFMADD231PS  (AX), Y5, Y1
+	VFMADD231PS  32(AX), Y5, Y2
+	VMASKMOVPS   64(AX), Y0, Y6
 	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+86
+	JL         unfetched16
+	MOVLQSX    340(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y5
+	VMULPS       Y4, Y5, Y5
+	VFMADD231PS  (AX), Y5, Y1
+	VFMADD231PS  32(AX), Y5, Y2
+	VMASKMOVPS   64(AX), X0, X6
+	VFMADD231PS  X6, X5, X3
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMASKMOVPS Y3, Y0, 64(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMASKMOVPS Y3, Y0, 64(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMOVUPS    64(AX), Y3
-	VMASKMOVPS 96(AX), Y0, Y4
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMOVUPS    64(CX), Y3
+	VMASKMOVPS 96(CX), Y0, Y4
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y5
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+65
-	JL         unfetched
-	MOVLQSX    256(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+next32:
+	CMPQ       R10, $+65
+	JL         unfetched32
+	MOVLQSX    256(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y6
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y6
 	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  (R10), Y6, Y1
-	VFMADD231PS  32(R10), Y6, Y2
-	VFMADD231PS  64(R10), Y6, Y3
-	VMASKMOVPS   96(R10), Y0, Y7
+	VFMADD231PS  (AX), Y6, Y1
+	VFMADD231PS  32(AX), Y6, Y2
+	VFMADD231PS  64(AX), Y6, Y3
+	VMASKMOVPS   96(AX), Y0, Y7
 	VFMADD231PS  Y7, Y6, Y4
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+65
+	JL         unfetched16
+	MOVLQSX    256(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  (AX), Y6, Y1
+	VFMADD231PS  32(AX), Y6, Y2
+	VFMADD231PS  64(AX), Y6, Y3
+	VMASKMOVPS   96(AX), X0, X7
+	VFMADD231PS  X7, X6, X4
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMASKMOVPS Y4, Y0, 96(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMOVUPS    Y3, 64(CX)
+	VMASKMOVPS Y4, Y0, 96(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x5(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMOVUPS    64(AX), Y3
-	VMOVUPS    96(AX), Y4
-	VMASKMOVPS 128(AX), Y0, Y5
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMOVUPS    64(CX), Y3
+	VMOVUPS    96(CX), Y4
+	VMASKMOVPS 128(CX), Y0, Y5
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y6
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+52
-	JL         unfetched
-	MOVLQSX    204(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
+next32:
+	CMPQ       R10, $+52
+	JL         unfetched32
+	MOVLQSX    204(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y7
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y7
 	VMULPS       Y6, Y7, Y7
-	VFMADD231PS  (R10), Y7, Y1
-	VFMADD231PS  32(R10), Y7, Y2
-	VFMADD231PS  64(R10), Y7, Y3
-	VFMADD231PS  96(R10), Y7, Y4
-	VMASKMOVPS   128(R10), Y0, Y8
+	VFMADD231PS  (AX), Y7, Y1
+	VFMADD231PS  32(AX), Y7, Y2
+	VFMADD231PS  64(AX), Y7, Y3
+	VFMADD231PS  96(AX), Y7, Y4
+	VMASKMOVPS   128(AX), Y0, Y8
 	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+52
+	JL         unfetched16
+	MOVLQSX    204(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y7
+	VMULPS       Y6, Y7, Y7
+	VFMADD231PS  (AX), Y7, Y1
+	VFMADD231PS  32(AX), Y7, Y2
+	VFMADD231PS  64(AX), Y7, Y3
+	VFMADD231PS  96(AX), Y7, Y4
+	VMASKMOVPS   128(AX), X0, X8
+	VFMADD231PS  X8, X7, X5
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMASKMOVPS Y5, Y0, 128(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMOVUPS    Y3, 64(CX)
+	VMOVUPS    Y4, 96(CX)
+	VMASKMOVPS Y5, Y0, 128(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x6(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMOVUPS    64(AX), Y3
-	VMOVUPS    96(AX), Y4
-	VMOVUPS    128(AX), Y5
-	VMASKMOVPS 160(AX), Y0, Y6
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMOVUPS    64(CX), Y3
+	VMOVUPS    96(CX), Y4
+	VMOVUPS    128(CX), Y5
+	VMASKMOVPS 160(CX), Y0, Y6
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y7
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+43
-	JL         unfetched
-	MOVLQSX    168(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
+next32:
+	CMPQ       R10, $+43
+	JL         unfetched32
+	MOVLQSX    168(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y8
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y8
 	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  (R10), Y8, Y1
-	VFMADD231PS  32(R10), Y8, Y2
-	VFMADD231PS  64(R10), Y8, Y3
-	VFMADD231PS  96(R10), Y8, Y4
-	VFMADD231PS  128(R10), Y8, Y5
-	VMASKMOVPS   160(R10), Y0, Y9
+	VFMADD231PS  (AX), Y8, Y1
+	VFMADD231PS  32(AX), Y8, Y2
+	VFMADD231PS  64(AX), Y8, Y3
+	VFMADD231PS  96(AX), Y8, Y4
+	VFMADD231PS  128(AX), Y8, Y5
+	VMASKMOVPS   160(AX), Y0, Y9
 	VFMADD231PS  Y9, Y8, Y6
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+43
+	JL         unfetched16
+	MOVLQSX    168(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y8
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  (AX), Y8, Y1
+	VFMADD231PS  32(AX), Y8, Y2
+	VFMADD231PS  64(AX), Y8, Y3
+	VFMADD231PS  96(AX), Y8, Y4
+	VFMADD231PS  128(AX), Y8, Y5
+	VMASKMOVPS   160(AX), X0, X9
+	VFMADD231PS  X9, X8, X6
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMASKMOVPS Y6, Y0, 160(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMOVUPS    Y3, 64(CX)
+	VMOVUPS    Y4, 96(CX)
+	VMOVUPS    Y5, 128(CX)
+	VMASKMOVPS Y6, Y0, 160(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x7(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	VPXOR      Y7, Y7, Y7
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMOVUPS    64(AX), Y3
-	VMOVUPS    96(AX), Y4
-	VMOVUPS    128(AX), Y5
-	VMOVUPS    160(AX), Y6
-	VMASKMOVPS 192(AX), Y0, Y7
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMOVUPS    64(CX), Y3
+	VMOVUPS    96(CX), Y4
+	VMOVUPS    128(CX), Y5
+	VMOVUPS    160(CX), Y6
+	VMASKMOVPS 192(CX), Y0, Y7
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y8
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+37
-	JL         unfetched
-	MOVLQSX    144(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+next32:
+	CMPQ       R10, $+37
+	JL         unfetched32
+	MOVLQSX    144(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y9
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y9
 	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (R10), Y9, Y1
-	VFMADD231PS  32(R10), Y9, Y2
-	VFMADD231PS  64(R10), Y9, Y3
-	VFMADD231PS  96(R10), Y9, Y4
-	VFMADD231PS  128(R10), Y9, Y5
-	VFMADD231PS  160(R10), Y9, Y6
-	VMASKMOVPS   192(R10), Y0, Y10
+	VFMADD231PS  (AX), Y9, Y1
+	VFMADD231PS  32(AX), Y9, Y2
+	VFMADD231PS  64(AX), Y9, Y3
+	VFMADD231PS  96(AX), Y9, Y4
+	VFMADD231PS  128(AX), Y9, Y5
+	VFMADD231PS  160(AX), Y9, Y6
+	VMASKMOVPS   192(AX), Y0, Y10
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+37
+	JL         unfetched16
+	MOVLQSX    144(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y9
+	VMULPS       Y8, Y9, Y9
+	VFMADD231PS  (AX), Y9, Y1
+	VFMADD231PS  32(AX), Y9, Y2
+	VFMADD231PS  64(AX), Y9, Y3
+	VFMADD231PS  96(AX), Y9, Y4
+	VFMADD231PS  128(AX), Y9, Y5
+	VFMADD231PS  160(AX), Y9, Y6
+	VMASKMOVPS   192(AX), X0, X10
+	VFMADD231PS  X10, X9, X7
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMOVUPS    Y6, 160(AX)
-	VMASKMOVPS Y7, Y0, 192(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMOVUPS    Y3, 64(CX)
+	VMOVUPS    Y4, 96(CX)
+	VMOVUPS    Y5, 128(CX)
+	VMOVUPS    Y6, 160(CX)
+	VMASKMOVPS Y7, Y0, 192(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF32AVX2x8(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $0-84
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF32AVX2<>+0(SB), CX
 	SHLQ       $0x02, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	VPXOR      Y7, Y7, Y7
-	VPXOR      Y8, Y8, Y8
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPS    (AX), Y1
-	VMOVUPS    32(AX), Y2
-	VMOVUPS    64(AX), Y3
-	VMOVUPS    96(AX), Y4
-	VMOVUPS    128(AX), Y5
-	VMOVUPS    160(AX), Y6
-	VMOVUPS    192(AX), Y7
-	VMASKMOVPS 224(AX), Y0, Y8
+	VMOVUPS    (CX), Y1
+	VMOVUPS    32(CX), Y2
+	VMOVUPS    64(CX), Y3
+	VMOVUPS    96(CX), Y4
+	VMOVUPS    128(CX), Y5
+	VMOVUPS    160(CX), Y6
+	VMOVUPS    192(CX), Y7
+	VMASKMOVPS 224(CX), Y0, Y8
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSS alpha+80(FP), Y9
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+4
+	JLE          next16
 
-next:
-	CMPQ       R9, $+33
-	JL         unfetched
-	MOVLQSX    128(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+next32:
+	CMPQ       R10, $+33
+	JL         unfetched32
+	MOVLQSX    128(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSS (CX), Y10
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y10
 	VMULPS       Y9, Y10, Y10
-	VFMADD231PS  (R10), Y10, Y1
-	VFMADD231PS  32(R10), Y10, Y2
-	VFMADD231PS  64(R10), Y10, Y3
-	VFMADD231PS  96(R10), Y10, Y4
-	VFMADD231PS  128(R10), Y10, Y5
-	VFMADD231PS  160(R10), Y10, Y6
-	VFMADD231PS  192(R10), Y10, Y7
-	VMASKMOVPS   224(R10), Y0, Y11
+	VFMADD231PS  (AX), Y10, Y1
+	VFMADD231PS  32(AX), Y10, Y2
+	VFMADD231PS  64(AX), Y10, Y3
+	VFMADD231PS  96(AX), Y10, Y4
+	VFMADD231PS  128(AX), Y10, Y5
+	VFMADD231PS  160(AX), Y10, Y6
+	VFMADD231PS  192(AX), Y10, Y7
+	VMASKMOVPS   224(AX), Y0, Y11
 	VFMADD231PS  Y11, Y10, Y8
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+33
+	JL         unfetched16
+	MOVLQSX    128(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSS (DX), Y10
+	VMULPS       Y9, Y10, Y10
+	VFMADD231PS  (AX), Y10, Y1
+	VFMADD231PS  32(AX), Y10, Y2
+	VFMADD231PS  64(AX), Y10, Y3
+	VFMADD231PS  96(AX), Y10, Y4
+	VFMADD231PS  128(AX), Y10, Y5
+	VFMADD231PS  160(AX), Y10, Y6
+	VFMADD231PS  192(AX), Y10, Y7
+	VMASKMOVPS   224(AX), X0, X11
+	VFMADD231PS  X11, X10, X8
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (AX)
-	VMOVUPS    Y2, 32(AX)
-	VMOVUPS    Y3, 64(AX)
-	VMOVUPS    Y4, 96(AX)
-	VMOVUPS    Y5, 128(AX)
-	VMOVUPS    Y6, 160(AX)
-	VMOVUPS    Y7, 192(AX)
-	VMASKMOVPS Y8, Y0, 224(AX)
+	VMOVUPS    Y1, (CX)
+	VMOVUPS    Y2, 32(CX)
+	VMOVUPS    Y3, 64(CX)
+	VMOVUPS    Y4, 96(CX)
+	VMOVUPS    Y5, 128(CX)
+	VMOVUPS    Y6, 160(CX)
+	VMOVUPS    Y7, 192(CX)
+	VMASKMOVPS Y8, Y0, 224(CX)
 	VZEROUPPER
 	RET

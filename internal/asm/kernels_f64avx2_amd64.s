@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func sddmmF64AVX2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2(SB), NOSPLIT, $0-96
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
@@ -68,8 +68,8 @@ fetch8:
 	JL         fetch8
 
 unfetched8:
-	VPXOR      Y0, Y0, Y0
-	VPXOR      Y1, Y1, Y1
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh8
@@ -159,14 +159,14 @@ scaled8:
 	XORQ  R13, R13
 
 slice8:
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
-	VPXOR   Y5, Y5, Y5
-	VPXOR   Y6, Y6, Y6
-	VPXOR   Y7, Y7, Y7
-	VPXOR   Y8, Y8, Y8
-	VPXOR   Y9, Y9, Y9
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
 	LEAQ    1024(R13), R14
 	MOVQ    CX, R15
 	ANDQ    $-32, R15
@@ -376,7 +376,7 @@ fetch4:
 	JL         fetch4
 
 unfetched4:
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh4
@@ -436,10 +436,10 @@ scaled4:
 	XORQ  R9, R9
 
 slice4:
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 	LEAQ    1024(R9), R10
 	MOVQ    CX, R11
 	ANDQ    $-32, R11
@@ -557,7 +557,7 @@ DATA onesF64AVX2<>+56(SB)/8, $0x0000000000000000
 GLOBL onesF64AVX2<>(SB), RODATA|NOPTR, $64
 
 // func sddmmF64AVX2K1(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K1(SB), NOSPLIT, $0-120
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -594,7 +594,7 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y1, Y1, Y1
+	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -668,7 +668,7 @@ rest:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -682,9 +682,9 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y1, Y1, Y1
+	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -708,47 +708,47 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y1, Y2
 	VADDPD      Y2, Y0, Y0
 
-begun_part:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPD     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part4
 
-residual_part:
+residual_part4:
 	VSUBPD Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part4
 
-quotient_part:
+quotient_part4:
 	VDIVPD Y0, Y2, Y0
 
-alpha_part:
+alpha_part4:
 	VBROADCASTSD alpha+104(FP), Y3
 	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part4
 	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y1, Y2
 	VFMADD231PD  Y2, Y3, Y0
 
-store_part:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y0, Y1, (DI)(BX*8)
 	ADDQ       SI, BX
@@ -775,7 +775,7 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y1, Y1, Y1
+	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -798,20 +798,20 @@ fetched_last:
 	VMOVSD      (AX)(R9*1), X2
 	VMOVHPD     (AX)(R10*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
-	VMULPD      Y1, Y0, Y1
+	VMULPD      Y1, Y0, Y0
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF64AVX2<>+0(SB), R8
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y2
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPD  (DI)(BX*8), Y2, Y3
-	VADDPD      Y3, Y1, Y1
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -821,42 +821,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPD (DI)(BX*8), Y2, Y3
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPD     Y3, Y1, Y1
+	VMULPD     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPD Y1, Y3, Y1
+	VSUBPD Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPD Y1, Y3, Y1
+	VDIVPD Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSD alpha+104(FP), Y4
-	VMULPD       Y4, Y1, Y1
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSD beta+112(FP), Y4
+	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPD   (DI)(BX*8), Y2, Y3
-	VFMADD231PD  Y3, Y4, Y1
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPD Y1, Y2, (DI)(BX*8)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -875,7 +870,7 @@ done:
 	RET
 
 // func spmmF64AVX2K1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF64AVX2K1(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -891,7 +886,7 @@ row:
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -906,7 +901,7 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
+	VXORPS  Y2, Y2, Y2
 
 next:
 	CMPQ       SI, $+4
@@ -930,7 +925,7 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -963,7 +958,7 @@ rest:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -977,9 +972,9 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1032,7 +1027,7 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -1070,12 +1065,7 @@ fetched_last:
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSD alpha+104(FP), Y3
@@ -1112,7 +1102,7 @@ done:
 	RET
 
 // func sddmmF64AVX2K2(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K2(SB), NOSPLIT, $0-120
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -1150,8 +1140,8 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1227,7 +1217,7 @@ rest:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1241,10 +1231,10 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1270,47 +1260,47 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y1, Y2
 	VADDPD      Y2, Y0, Y0
 
-begun_part:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPD     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part4
 
-residual_part:
+residual_part4:
 	VSUBPD Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part4
 
-quotient_part:
+quotient_part4:
 	VDIVPD Y0, Y2, Y0
 
-alpha_part:
+alpha_part4:
 	VBROADCASTSD alpha+104(FP), Y3
 	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part4
 	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y1, Y2
 	VFMADD231PD  Y2, Y3, Y0
 
-store_part:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y0, Y1, (DI)(BX*8)
 	ADDQ       SI, BX
@@ -1337,8 +1327,8 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y2, Y2, Y2
-	VPXOR       Y3, Y3, Y3
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -1362,21 +1352,21 @@ fetched_last:
 	VINSERTF128 $0x01, (AX)(R10*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y4
 	VUNPCKHPD   Y3, Y2, Y2
-	VMULPD      Y4, Y0, Y3
-	VFMADD231PD Y2, Y1, Y3
+	VMULPD      Y4, Y0, Y0
+	VFMADD231PD Y2, Y1, Y0
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF64AVX2<>+0(SB), R8
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y2
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPD  (DI)(BX*8), Y2, Y4
-	VADDPD      Y4, Y3, Y3
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -1386,42 +1376,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPD (DI)(BX*8), Y2, Y4
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPD     Y4, Y3, Y3
+	VMULPD     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPD Y3, Y4, Y3
+	VSUBPD Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPD Y3, Y4, Y3
+	VDIVPD Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSD alpha+104(FP), Y5
-	VMULPD       Y5, Y3, Y3
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSD beta+112(FP), Y5
+	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPD   (DI)(BX*8), Y2, Y4
-	VFMADD231PD  Y4, Y5, Y3
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPD Y3, Y2, (DI)(BX*8)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -1440,7 +1425,7 @@ done:
 	RET
 
 // func spmmF64AVX2K2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF64AVX2K2(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -1456,7 +1441,7 @@ row:
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -1471,8 +1456,8 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
 
 next:
 	CMPQ       SI, $+4
@@ -1496,8 +1481,8 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1532,7 +1517,7 @@ rest:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -1546,10 +1531,10 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -1605,8 +1590,8 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -1647,12 +1632,7 @@ fetched_last:
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSD alpha+104(FP), Y4
@@ -1689,7 +1669,7 @@ done:
 	RET
 
 // func sddmmF64AVX2K3(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K3(SB), NOSPLIT, $0-120
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -1728,9 +1708,9 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1812,7 +1792,7 @@ rest:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -1826,11 +1806,11 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -1862,47 +1842,47 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y1, Y2
 	VADDPD      Y2, Y0, Y0
 
-begun_part:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPD     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part4
 
-residual_part:
+residual_part4:
 	VSUBPD Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part4
 
-quotient_part:
+quotient_part4:
 	VDIVPD Y0, Y2, Y0
 
-alpha_part:
+alpha_part4:
 	VBROADCASTSD alpha+104(FP), Y3
 	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part4
 	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y1, Y2
 	VFMADD231PD  Y2, Y3, Y0
 
-store_part:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y0, Y1, (DI)(BX*8)
 	ADDQ       SI, BX
@@ -1929,9 +1909,9 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y3, Y3, Y3
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -1960,22 +1940,22 @@ fetched_last:
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VUNPCKLPD   Y4, Y3, Y6
 	VUNPCKHPD   Y4, Y3, Y3
-	VMULPD      Y6, Y0, Y4
-	VFMADD231PD Y3, Y1, Y4
-	VFMADD231PD Y5, Y2, Y4
+	VMULPD      Y6, Y0, Y0
+	VFMADD231PD Y3, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF64AVX2<>+0(SB), R8
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y3
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPD  (DI)(BX*8), Y3, Y5
-	VADDPD      Y5, Y4, Y4
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -1985,42 +1965,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPD (DI)(BX*8), Y3, Y5
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPD     Y5, Y4, Y4
+	VMULPD     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPD Y4, Y5, Y4
+	VSUBPD Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPD Y4, Y5, Y4
+	VDIVPD Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSD alpha+104(FP), Y6
-	VMULPD       Y6, Y4, Y4
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSD beta+112(FP), Y6
+	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPD   (DI)(BX*8), Y3, Y5
-	VFMADD231PD  Y5, Y6, Y4
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPD Y4, Y3, (DI)(BX*8)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -2039,7 +2014,7 @@ done:
 	RET
 
 // func spmmF64AVX2K3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF64AVX2K3(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -2055,7 +2030,7 @@ row:
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
 	VMOVDQU    32(R10), Y1
-	VPXOR      Y0, Y0, Y0
+	VXORPS     Y0, Y0, Y0
 	MOVQ       fresh+96(FP), R9
 	TESTQ      R9, R9
 	JNZ        begun
@@ -2070,9 +2045,9 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+4
@@ -2096,9 +2071,9 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2139,7 +2114,7 @@ rest:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -2153,11 +2128,11 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2220,9 +2195,9 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -2270,12 +2245,7 @@ fetched_last:
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSD alpha+104(FP), Y5
@@ -2312,7 +2282,7 @@ done:
 	RET
 
 // func sddmmF64AVX2K4(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K4(SB), NOSPLIT, $0-120
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -2352,10 +2322,10 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -2439,7 +2409,7 @@ rest:
 	MOVQ       ahead+88(FP), DI
 	SUBQ       BX, DI
 	CMPQ       DI, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), DI
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
@@ -2453,12 +2423,12 @@ rest:
 	IMULQ      CX, DI
 	PREFETCHT0 (AX)(DI*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), DI
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R8
 	IMULQ       CX, R8
 	MOVLQSX     4(DI), R9
@@ -2492,47 +2462,47 @@ fetched_part:
 	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
-	JZ          begun_part
+	JZ          begun_part4
 	MOVQ        p+0(FP), DI
 	VMASKMOVPD  (DI)(BX*8), Y1, Y2
 	VADDPD      Y2, Y0, Y0
 
-begun_part:
+begun_part4:
 	MOVQ       op+96(FP), DI
 	TESTQ      $+8, DI
-	JNZ        store_part
+	JNZ        store_part4
 	MOVQ       op+96(FP), DI
 	TESTQ      $+3, DI
-	JZ         alpha_part
+	JZ         alpha_part4
 	MOVQ       s+8(FP), DI
 	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
-	JEQ        residual_part
-	JGT        quotient_part
+	JEQ        residual_part4
+	JGT        quotient_part4
 	VMULPD     Y2, Y0, Y0
-	JMP        alpha_part
+	JMP        alpha_part4
 
-residual_part:
+residual_part4:
 	VSUBPD Y0, Y2, Y0
-	JMP    alpha_part
+	JMP    alpha_part4
 
-quotient_part:
+quotient_part4:
 	VDIVPD Y0, Y2, Y0
 
-alpha_part:
+alpha_part4:
 	VBROADCASTSD alpha+104(FP), Y3
 	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
-	JZ           store_part
+	JZ           store_part4
 	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
 	VMASKMOVPD   (DI)(BX*8), Y1, Y2
 	VFMADD231PD  Y2, Y3, Y0
 
-store_part:
+store_part4:
 	MOVQ       p+0(FP), DI
 	VMASKMOVPD Y0, Y1, (DI)(BX*8)
 	ADDQ       SI, BX
@@ -2559,10 +2529,10 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
-	VPXOR       Y4, Y4, Y4
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
 	MOVLQSX     (DI), R9
 	IMULQ       CX, R9
 	MOVQ        $+1, R10
@@ -2592,23 +2562,23 @@ fetched_last:
 	VUNPCKHPD   Y5, Y4, Y4
 	VUNPCKLPD   Y7, Y6, Y5
 	VUNPCKHPD   Y7, Y6, Y6
-	VMULPD      Y8, Y0, Y7
-	VFMADD231PD Y4, Y1, Y7
-	VFMADD231PD Y5, Y2, Y7
-	VFMADD231PD Y6, Y3, Y7
+	VMULPD      Y8, Y0, Y0
+	VFMADD231PD Y4, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	VFMADD231PD Y6, Y3, Y0
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
 	LEAQ        onesF64AVX2<>+0(SB), R8
 	SHLQ        $0x03, DI
 	SUBQ        DI, R8
-	VMOVDQU     32(R8), Y4
+	VMOVDQU     32(R8), Y1
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_last
 	MOVQ        p+0(FP), DI
-	VMASKMOVPD  (DI)(BX*8), Y4, Y5
-	VADDPD      Y5, Y7, Y7
+	VMASKMOVPD  (DI)(BX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
 
 begun_last:
 	MOVQ       op+96(FP), DI
@@ -2618,42 +2588,37 @@ begun_last:
 	TESTQ      $+3, DI
 	JZ         alpha_last
 	MOVQ       s+8(FP), DI
-	VMASKMOVPD (DI)(BX*8), Y4, Y5
+	VMASKMOVPD (DI)(BX*8), Y1, Y2
 	MOVQ       op+96(FP), DI
 	ANDQ       $+3, DI
 	CMPQ       DI, $+2
 	JEQ        residual_last
 	JGT        quotient_last
-	VMULPD     Y5, Y7, Y7
+	VMULPD     Y2, Y0, Y0
 	JMP        alpha_last
 
 residual_last:
-	VSUBPD Y7, Y5, Y7
+	VSUBPD Y0, Y2, Y0
 	JMP    alpha_last
 
 quotient_last:
-	VDIVPD Y7, Y5, Y7
+	VDIVPD Y0, Y2, Y0
 
 alpha_last:
-	VBROADCASTSD alpha+104(FP), Y6
-	VMULPD       Y6, Y7, Y7
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
 	MOVQ         op+96(FP), DI
 	TESTQ        $+16, DI
 	JZ           store_last
-	VBROADCASTSD beta+112(FP), Y6
+	VBROADCASTSD beta+112(FP), Y3
 	MOVQ         p+0(FP), DI
-	VMASKMOVPD   (DI)(BX*8), Y4, Y5
-	VFMADD231PD  Y5, Y6, Y7
+	VMASKMOVPD   (DI)(BX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
 
 store_last:
 	MOVQ       p+0(FP), DI
-	VMASKMOVPD Y7, Y4, (DI)(BX*8)
-	MOVQ       $+4, DI
-	CMPQ       SI, DI
-	CMOVQLT    SI, DI
-	ADDQ       DI, BX
-	SUBQ       DI, SI
-	JG         last
+	VMASKMOVPD Y0, Y1, (DI)(BX*8)
+	ADDQ       SI, BX
 
 ended:
 	MOVQ rows+72(FP), SI
@@ -2672,7 +2637,7 @@ done:
 	RET
 
 // func spmmF64AVX2K4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·spmmF64AVX2K4(SB), NOSPLIT, $0-112
 	MOVQ b+32(FP), AX
 	MOVQ stride+40(FP), CX
@@ -2683,7 +2648,7 @@ TEXT ·spmmF64AVX2K4(SB), NOSPLIT, $0-112
 	MOVQ step+24(FP), R8
 
 row:
-	VPXOR   Y0, Y0, Y0
+	VXORPS  Y0, Y0, Y0
 	MOVQ    fresh+96(FP), R9
 	TESTQ   R9, R9
 	JNZ     begun
@@ -2698,10 +2663,10 @@ stretch:
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
 	SUBQ    SI, R9
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
 
 next:
 	CMPQ       SI, $+4
@@ -2725,10 +2690,10 @@ next:
 
 fetched_whole:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2771,7 +2736,7 @@ rest:
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
-	JL         fetched_part
+	JL         fetched_part4
 	MOVLQSX    256(DX)(BX*4), R10
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
@@ -2785,12 +2750,12 @@ rest:
 	IMULQ      CX, R10
 	PREFETCHT0 (AX)(R10*1)
 
-fetched_part:
+fetched_part4:
 	LEAQ        (DX)(BX*4), R10
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R11
 	IMULQ       CX, R11
 	MOVLQSX     4(R10), R12
@@ -2856,10 +2821,10 @@ last:
 fetched_last:
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
-	VPXOR       Y5, Y5, Y5
-	VPXOR       Y6, Y6, Y6
-	VPXOR       Y7, Y7, Y7
-	VPXOR       Y8, Y8, Y8
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
 	MOVLQSX     (R10), R12
 	IMULQ       CX, R12
 	MOVQ        $+1, R13
@@ -2910,12 +2875,7 @@ fetched_last:
 	CMOVQLT     SI, R10
 	IMULQ       R8, R10
 	ADDQ        R10, DI
-	MOVQ        $+4, R10
-	CMPQ        SI, R10
-	CMOVQLT     SI, R10
-	ADDQ        R10, BX
-	SUBQ        R10, SI
-	JG          last
+	ADDQ        SI, BX
 
 ended:
 	VBROADCASTSD alpha+104(FP), Y5
@@ -2952,557 +2912,805 @@ done:
 	RET
 
 // func spmmF64AVX2x1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x1(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMASKMOVPD (AX), Y0, Y1
+	VMASKMOVPD (CX), Y0, Y1
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y2
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+257
-	JL         unfetched
-	MOVLQSX    1024(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
+next32:
+	CMPQ       R10, $+257
+	JL         unfetched32
+	MOVLQSX    1024(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y3
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y3
 	VMULPD       Y2, Y3, Y3
-	VMASKMOVPD   (R10), Y0, Y4
+	VMASKMOVPD   (AX), Y0, Y4
 	VFMADD231PD  Y4, Y3, Y1
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+257
+	JL         unfetched16
+	MOVLQSX    1024(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y3
+	VMULPD       Y2, Y3, Y3
+	VMASKMOVPD   (AX), X0, X4
+	VFMADD231PD  X4, X3, X1
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMASKMOVPD Y1, Y0, (AX)
+	VMASKMOVPD Y1, Y0, (CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x2(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMASKMOVPD 32(AX), Y0, Y2
+	VMOVUPD    (CX), Y1
+	VMASKMOVPD 32(CX), Y0, Y2
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y3
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+129
-	JL         unfetched
-	MOVLQSX    512(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
+next32:
+	CMPQ       R10, $+129
+	JL         unfetched32
+	MOVLQSX    512(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y4
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y4
 	VMULPD       Y3, Y4, Y4
-	VFMADD231PD  (R10), Y4, Y1
-	VMASKMOVPD   32(R10), Y0, Y5
+	VFMADD231PD  (AX), Y4, Y1
+	VMASKMOVPD   32(AX), Y0, Y5
 	VFMADD231PD  Y5, Y4, Y2
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+129
+	JL         unfetched16
+	MOVLQSX    512(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y4
+	VMULPD       Y3, Y4, Y4
+	VFMADD231PD  (AX), Y4, Y1
+	VMASKMOVPD   32(AX), X0, X5
+	VFMADD231PD  X5, X4, X2
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMASKMOVPD Y2, Y0, 32(AX)
+	VMOVUPD    Y1, (CX)
+	VMASKMOVPD Y2, Y0, 32(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x3(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMASKMOVPD 64(AX), Y0, Y3
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMASKMOVPD 64(CX), Y0, Y3
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y4
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+86
-	JL         unfetched
-	MOVLQSX    340(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+next32:
+	CMPQ       R10, $+86
+	JL         unfetched32
+	MOVLQSX    340(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y5
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y5
 	VMULPD       Y4, Y5, Y5
-	VFMADD231PD  (R10), Y5, Y1
-	VFMADD231PD  32(R10), Y5, Y2
-	VMASKMOVPD   64(R10), Y0, Y6
+	VFMADD231PD  (AX), Y5, Y1
+	VFMADD231PD  32(AX), Y5, Y2
+	VMASKMOVPD   64(AX), Y0, Y6
 	VFMADD231PD  Y6, Y5, Y3
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+86
+	JL         unfetched16
+	MOVLQSX    340(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y5
+	VMULPD       Y4, Y5, Y5
+	VFMADD231PD  (AX), Y5, Y1
+	VFMADD231PD  32(AX), Y5, Y2
+	VMASKMOVPD   64(AX), X0, X6
+	VFMADD231PD  X6, X5, X3
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMASKMOVPD Y3, Y0, 64(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMASKMOVPD Y3, Y0, 64(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x4(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMOVUPD    64(AX), Y3
-	VMASKMOVPD 96(AX), Y0, Y4
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMOVUPD    64(CX), Y3
+	VMASKMOVPD 96(CX), Y0, Y4
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y5
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+65
-	JL         unfetched
-	MOVLQSX    256(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+next32:
+	CMPQ       R10, $+65
+	JL         unfetched32
+	MOVLQSX    256(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y6
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y6
 	VMULPD       Y5, Y6, Y6
-	VFMADD231PD  (R10), Y6, Y1
-	VFMADD231PD  32(R10), Y6, Y2
-	VFMADD231PD  64(R10), Y6, Y3
-	VMASKMOVPD   96(R10), Y0, Y7
+	VFMADD231PD  (AX), Y6, Y1
+	VFMADD231PD  32(AX), Y6, Y2
+	VFMADD231PD  64(AX), Y6, Y3
+	VMASKMOVPD   96(AX), Y0, Y7
 	VFMADD231PD  Y7, Y6, Y4
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+65
+	JL         unfetched16
+	MOVLQSX    256(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y6
+	VMULPD       Y5, Y6, Y6
+	VFMADD231PD  (AX), Y6, Y1
+	VFMADD231PD  32(AX), Y6, Y2
+	VFMADD231PD  64(AX), Y6, Y3
+	VMASKMOVPD   96(AX), X0, X7
+	VFMADD231PD  X7, X6, X4
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMOVUPD    Y3, 64(AX)
-	VMASKMOVPD Y4, Y0, 96(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMOVUPD    Y3, 64(CX)
+	VMASKMOVPD Y4, Y0, 96(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x5(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x5(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMOVUPD    64(AX), Y3
-	VMOVUPD    96(AX), Y4
-	VMASKMOVPD 128(AX), Y0, Y5
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMOVUPD    64(CX), Y3
+	VMOVUPD    96(CX), Y4
+	VMASKMOVPD 128(CX), Y0, Y5
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y6
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+52
-	JL         unfetched
-	MOVLQSX    204(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
+next32:
+	CMPQ       R10, $+52
+	JL         unfetched32
+	MOVLQSX    204(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y7
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y7
 	VMULPD       Y6, Y7, Y7
-	VFMADD231PD  (R10), Y7, Y1
-	VFMADD231PD  32(R10), Y7, Y2
-	VFMADD231PD  64(R10), Y7, Y3
-	VFMADD231PD  96(R10), Y7, Y4
-	VMASKMOVPD   128(R10), Y0, Y8
+	VFMADD231PD  (AX), Y7, Y1
+	VFMADD231PD  32(AX), Y7, Y2
+	VFMADD231PD  64(AX), Y7, Y3
+	VFMADD231PD  96(AX), Y7, Y4
+	VMASKMOVPD   128(AX), Y0, Y8
 	VFMADD231PD  Y8, Y7, Y5
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+52
+	JL         unfetched16
+	MOVLQSX    204(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y7
+	VMULPD       Y6, Y7, Y7
+	VFMADD231PD  (AX), Y7, Y1
+	VFMADD231PD  32(AX), Y7, Y2
+	VFMADD231PD  64(AX), Y7, Y3
+	VFMADD231PD  96(AX), Y7, Y4
+	VMASKMOVPD   128(AX), X0, X8
+	VFMADD231PD  X8, X7, X5
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMOVUPD    Y3, 64(AX)
-	VMOVUPD    Y4, 96(AX)
-	VMASKMOVPD Y5, Y0, 128(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMOVUPD    Y3, 64(CX)
+	VMOVUPD    Y4, 96(CX)
+	VMASKMOVPD Y5, Y0, 128(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x6(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x6(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMOVUPD    64(AX), Y3
-	VMOVUPD    96(AX), Y4
-	VMOVUPD    128(AX), Y5
-	VMASKMOVPD 160(AX), Y0, Y6
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMOVUPD    64(CX), Y3
+	VMOVUPD    96(CX), Y4
+	VMOVUPD    128(CX), Y5
+	VMASKMOVPD 160(CX), Y0, Y6
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y7
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+43
-	JL         unfetched
-	MOVLQSX    168(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
+next32:
+	CMPQ       R10, $+43
+	JL         unfetched32
+	MOVLQSX    168(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y8
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y8
 	VMULPD       Y7, Y8, Y8
-	VFMADD231PD  (R10), Y8, Y1
-	VFMADD231PD  32(R10), Y8, Y2
-	VFMADD231PD  64(R10), Y8, Y3
-	VFMADD231PD  96(R10), Y8, Y4
-	VFMADD231PD  128(R10), Y8, Y5
-	VMASKMOVPD   160(R10), Y0, Y9
+	VFMADD231PD  (AX), Y8, Y1
+	VFMADD231PD  32(AX), Y8, Y2
+	VFMADD231PD  64(AX), Y8, Y3
+	VFMADD231PD  96(AX), Y8, Y4
+	VFMADD231PD  128(AX), Y8, Y5
+	VMASKMOVPD   160(AX), Y0, Y9
 	VFMADD231PD  Y9, Y8, Y6
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+43
+	JL         unfetched16
+	MOVLQSX    168(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y8
+	VMULPD       Y7, Y8, Y8
+	VFMADD231PD  (AX), Y8, Y1
+	VFMADD231PD  32(AX), Y8, Y2
+	VFMADD231PD  64(AX), Y8, Y3
+	VFMADD231PD  96(AX), Y8, Y4
+	VFMADD231PD  128(AX), Y8, Y5
+	VMASKMOVPD   160(AX), X0, X9
+	VFMADD231PD  X9, X8, X6
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMOVUPD    Y3, 64(AX)
-	VMOVUPD    Y4, 96(AX)
-	VMOVUPD    Y5, 128(AX)
-	VMASKMOVPD Y6, Y0, 160(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMOVUPD    Y3, 64(CX)
+	VMOVUPD    Y4, 96(CX)
+	VMOVUPD    Y5, 128(CX)
+	VMASKMOVPD Y6, Y0, 160(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x7(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x7(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	VPXOR      Y7, Y7, Y7
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMOVUPD    64(AX), Y3
-	VMOVUPD    96(AX), Y4
-	VMOVUPD    128(AX), Y5
-	VMOVUPD    160(AX), Y6
-	VMASKMOVPD 192(AX), Y0, Y7
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMOVUPD    64(CX), Y3
+	VMOVUPD    96(CX), Y4
+	VMOVUPD    128(CX), Y5
+	VMOVUPD    160(CX), Y6
+	VMASKMOVPD 192(CX), Y0, Y7
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y8
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+37
-	JL         unfetched
-	MOVLQSX    144(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+next32:
+	CMPQ       R10, $+37
+	JL         unfetched32
+	MOVLQSX    144(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y9
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y9
 	VMULPD       Y8, Y9, Y9
-	VFMADD231PD  (R10), Y9, Y1
-	VFMADD231PD  32(R10), Y9, Y2
-	VFMADD231PD  64(R10), Y9, Y3
-	VFMADD231PD  96(R10), Y9, Y4
-	VFMADD231PD  128(R10), Y9, Y5
-	VFMADD231PD  160(R10), Y9, Y6
-	VMASKMOVPD   192(R10), Y0, Y10
+	VFMADD231PD  (AX), Y9, Y1
+	VFMADD231PD  32(AX), Y9, Y2
+	VFMADD231PD  64(AX), Y9, Y3
+	VFMADD231PD  96(AX), Y9, Y4
+	VFMADD231PD  128(AX), Y9, Y5
+	VFMADD231PD  160(AX), Y9, Y6
+	VMASKMOVPD   192(AX), Y0, Y10
 	VFMADD231PD  Y10, Y9, Y7
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+37
+	JL         unfetched16
+	MOVLQSX    144(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y9
+	VMULPD       Y8, Y9, Y9
+	VFMADD231PD  (AX), Y9, Y1
+	VFMADD231PD  32(AX), Y9, Y2
+	VFMADD231PD  64(AX), Y9, Y3
+	VFMADD231PD  96(AX), Y9, Y4
+	VFMADD231PD  128(AX), Y9, Y5
+	VFMADD231PD  160(AX), Y9, Y6
+	VMASKMOVPD   192(AX), X0, X10
+	VFMADD231PD  X10, X9, X7
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMOVUPD    Y3, 64(AX)
-	VMOVUPD    Y4, 96(AX)
-	VMOVUPD    Y5, 128(AX)
-	VMOVUPD    Y6, 160(AX)
-	VMASKMOVPD Y7, Y0, 192(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMOVUPD    Y3, 64(CX)
+	VMOVUPD    Y4, 96(CX)
+	VMOVUPD    Y5, 128(CX)
+	VMOVUPD    Y6, 160(CX)
+	VMASKMOVPD Y7, Y0, 192(CX)
 	VZEROUPPER
 	RET
 
 // func spmmF64AVX2x8(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX2, FMA3, MMX+
+// Requires: AVX, FMA3, MMX+
 TEXT ·spmmF64AVX2x8(SB), NOSPLIT, $0-88
 	MOVQ       tail+64(FP), AX
 	LEAQ       onesF64AVX2<>+0(SB), CX
 	SHLQ       $0x03, AX
 	SUBQ       AX, CX
 	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), AX
-	VPXOR      Y1, Y1, Y1
-	VPXOR      Y2, Y2, Y2
-	VPXOR      Y3, Y3, Y3
-	VPXOR      Y4, Y4, Y4
-	VPXOR      Y5, Y5, Y5
-	VPXOR      Y6, Y6, Y6
-	VPXOR      Y7, Y7, Y7
-	VPXOR      Y8, Y8, Y8
-	MOVQ       fresh+72(FP), CX
-	TESTQ      CX, CX
+	MOVQ       c+0(FP), CX
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	MOVQ       fresh+72(FP), AX
+	TESTQ      AX, AX
 	JNZ        begin
-	VMOVUPD    (AX), Y1
-	VMOVUPD    32(AX), Y2
-	VMOVUPD    64(AX), Y3
-	VMOVUPD    96(AX), Y4
-	VMOVUPD    128(AX), Y5
-	VMOVUPD    160(AX), Y6
-	VMOVUPD    192(AX), Y7
-	VMASKMOVPD 224(AX), Y0, Y8
+	VMOVUPD    (CX), Y1
+	VMOVUPD    32(CX), Y2
+	VMOVUPD    64(CX), Y3
+	VMOVUPD    96(CX), Y4
+	VMOVUPD    128(CX), Y5
+	VMOVUPD    160(CX), Y6
+	VMOVUPD    192(CX), Y7
+	VMASKMOVPD 224(CX), Y0, Y8
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
+	MOVQ         v+8(FP), DX
+	MOVQ         step+16(FP), BX
+	MOVQ         b+24(FP), SI
+	MOVQ         stride+32(FP), DI
+	MOVQ         cols+40(FP), R8
+	MOVQ         n+48(FP), R9
+	MOVQ         ahead+56(FP), R10
 	VBROADCASTSD alpha+80(FP), Y9
-	TESTQ        R8, R8
+	TESTQ        R9, R9
 	JLE          store
+	MOVQ         tail+64(FP), AX
+	CMPQ         AX, $+2
+	JLE          next16
 
-next:
-	CMPQ       R9, $+33
-	JL         unfetched
-	MOVLQSX    128(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
+next32:
+	CMPQ       R10, $+33
+	JL         unfetched32
+	MOVLQSX    128(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
 
-unfetched:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Y10
+unfetched32:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y10
 	VMULPD       Y9, Y10, Y10
-	VFMADD231PD  (R10), Y10, Y1
-	VFMADD231PD  32(R10), Y10, Y2
-	VFMADD231PD  64(R10), Y10, Y3
-	VFMADD231PD  96(R10), Y10, Y4
-	VFMADD231PD  128(R10), Y10, Y5
-	VFMADD231PD  160(R10), Y10, Y6
-	VFMADD231PD  192(R10), Y10, Y7
-	VMASKMOVPD   224(R10), Y0, Y11
+	VFMADD231PD  (AX), Y10, Y1
+	VFMADD231PD  32(AX), Y10, Y2
+	VFMADD231PD  64(AX), Y10, Y3
+	VFMADD231PD  96(AX), Y10, Y4
+	VFMADD231PD  128(AX), Y10, Y5
+	VFMADD231PD  160(AX), Y10, Y6
+	VFMADD231PD  192(AX), Y10, Y7
+	VMASKMOVPD   224(AX), Y0, Y11
 	VFMADD231PD  Y11, Y10, Y8
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
 	DECQ         R9
-	DECQ         R8
-	JNZ          next
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       R10, $+33
+	JL         unfetched16
+	MOVLQSX    128(R8), AX
+	IMULQ      DI, AX
+	ADDQ       SI, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched16:
+	MOVLQSX      (R8), AX
+	IMULQ        DI, AX
+	ADDQ         SI, AX
+	VBROADCASTSD (DX), Y10
+	VMULPD       Y9, Y10, Y10
+	VFMADD231PD  (AX), Y10, Y1
+	VFMADD231PD  32(AX), Y10, Y2
+	VFMADD231PD  64(AX), Y10, Y3
+	VFMADD231PD  96(AX), Y10, Y4
+	VFMADD231PD  128(AX), Y10, Y5
+	VFMADD231PD  160(AX), Y10, Y6
+	VFMADD231PD  192(AX), Y10, Y7
+	VMASKMOVPD   224(AX), X0, X11
+	VFMADD231PD  X11, X10, X8
+	ADDQ         BX, DX
+	ADDQ         $+4, R8
+	DECQ         R10
+	DECQ         R9
+	JNZ          next16
 
 store:
-	VMOVUPD    Y1, (AX)
-	VMOVUPD    Y2, 32(AX)
-	VMOVUPD    Y3, 64(AX)
-	VMOVUPD    Y4, 96(AX)
-	VMOVUPD    Y5, 128(AX)
-	VMOVUPD    Y6, 160(AX)
-	VMOVUPD    Y7, 192(AX)
-	VMASKMOVPD Y8, Y0, 224(AX)
+	VMOVUPD    Y1, (CX)
+	VMOVUPD    Y2, 32(CX)
+	VMOVUPD    Y3, 64(CX)
+	VMOVUPD    Y4, 96(CX)
+	VMOVUPD    Y5, 128(CX)
+	VMOVUPD    Y6, 160(CX)
+	VMOVUPD    Y7, 192(CX)
+	VMASKMOVPD Y8, Y0, 224(CX)
 	VZEROUPPER
 	RET

@@ -55,7 +55,8 @@ type group struct {
 func (g group) label(s string) string { return s + "_" + g.name }
 
 // groups generates the non-zeros of a row, with do for each kind of group. Lanes behind the end of a row hold
-// the non-zeros that follow, as long as there are any.
+// the non-zeros that follow, as long as there are any. Which lane a non-zero gets depends on its place in the row
+// alone, and with it the order of additions.
 func (w *narrow) groups(do func(g group)) {
 	lanes := w.lanes()
 	w.Label("next")
@@ -74,26 +75,22 @@ func (w *narrow) groups(do func(g group)) {
 	w.SUBQ(w.j, avail)
 	w.CMPQ(avail, operand.I32(lanes))
 	w.JL(operand.LabelRef("last"))
-	if lanes > four {
-		w.CMPQ(w.left, operand.I32(four))
-		w.JLE(operand.LabelRef("few"))
+	// The fewest lanes that hold what is left.
+	part := func(n int) string { return fmt.Sprintf("part%d", n) }
+	for n := four; n < lanes; n *= 2 {
+		w.CMPQ(w.left, operand.I32(n))
+		w.JLE(operand.LabelRef(part(n)))
 	}
-	do(group{name: "part", lanes: lanes, part: true})
-	w.ADDQ(w.left, w.j)
-	w.JMP(operand.LabelRef("ended"))
-	if lanes > four {
-		w.Label("few")
-		do(group{name: "few", lanes: four, part: true})
+	for n := lanes; n >= four; n /= 2 {
+		w.Label(part(n))
+		do(group{name: part(n), lanes: n, part: true})
 		w.ADDQ(w.left, w.j)
 		w.JMP(operand.LabelRef("ended"))
 	}
 
 	w.Label("last")
-	do(group{name: "last", lanes: four, part: true, last: true})
-	done := w.first(four)
-	w.ADDQ(done, w.j)
-	w.SUBQ(done, w.left)
-	w.JG(operand.LabelRef("last"))
+	do(group{name: "last", lanes: lanes, part: true, last: true})
+	w.ADDQ(w.left, w.j)
 	w.Label("ended")
 }
 

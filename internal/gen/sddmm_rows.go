@@ -25,7 +25,7 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 	k.SUBQ(off, left)
 	k.CMPQ(left, operand.I32(chunks*k.width()))
 	k.JL(ref("tail"))
-	k.slice(rows, j, off, chunks, mask{}, sums)
+	k.slice(rows, j, off, chunks, mask{}, 0, sums)
 	k.ADDQ(operand.I32(chunks*k.width()), off)
 	k.CMPQ(off, bytes)
 	k.JL(ref("slice"))
@@ -44,7 +44,15 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 			k.CMPQ(left, operand.I32(c*k.width()))
 			k.JG(ref(next))
 		}
-		k.slice(rows, j, off, c, m, sums)
+		if rows == 8 && c <= mostShort {
+			long := fmt.Sprintf("long%d_", c)
+			k.CMPQ(n, operand.I32(16/k.elem()))
+			k.JG(ref(long))
+			k.slice(rows, j, off, c, m, 16, sums)
+			k.JMP(ref("summed"))
+			k.Label(name(long))
+		}
+		k.slice(rows, j, off, c, m, k.width(), sums)
 		if c < chunks {
 			k.JMP(ref("summed"))
 			k.Label(name(next))
@@ -54,8 +62,8 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 }
 
 // slice adds to sums the products of one slice of the given number of chunks at byte off of each row.
-// Without a mask all chunks are whole, else the last has the lanes of the mask.
-func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, sums []reg.VecVirtual) {
+// Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes.
+func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual) {
 	a := k.GP64()
 	k.Load(k.Param("a"), a)
 	av := make([]reg.VecVirtual, chunks)
@@ -99,7 +107,10 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, sums
 		k.ADDQ(b, p)
 		return p
 	}
-	acc := make([]reg.VecVirtual, rows)
+	acc, short := make([]reg.VecVirtual, rows), k.reg()
+	if m.k != nil {
+		k.zero(short)
+	}
 	for r := range acc {
 		later := row(r+rowsAhead, ahead)
 		p := row(r, last)
@@ -108,10 +119,13 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, sums
 			mem := operand.Mem{Base: p, Disp: c * k.width()}
 			k.PREFETCHT0(operand.Mem{Base: later, Disp: c * k.width()})
 			switch masked := c == chunks-1 && m.k != nil; {
-			case c == 0 && masked:
-				t := k.reg()
-				k.loadMasked(mem, m, t)
-				k.mul(t, av[0], acc[r])
+			case masked && (c == 0 || tail < k.width()):
+				k.loadMasked(mem, m, part(short, tail))
+				if c == 0 {
+					k.mul(short, av[c], acc[r])
+				} else {
+					k.fma(short, av[c], acc[r])
+				}
 			case c == 0:
 				k.mul(mem, av[0], acc[r])
 			case masked:

@@ -60,34 +60,49 @@ func (k *kernels) spmm(chunks int) {
 	k.TESTQ(n, n)
 	k.JLE(ref("store"))
 
-	distance := prefetchDistance(chunks * k.width())
-	k.Label("next")
-	k.CMPQ(ahead, operand.I32(distance+1))
-	k.JL(ref("unfetched"))
-	later := k.GP64()
-	k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
-	k.IMULQ(stride, later)
-	k.ADDQ(b, later)
-	for i := 0; i < chunks*k.width(); i += 64 {
-		k.PREFETCHT0(operand.Mem{Base: later, Disp: i})
+	least := 16 // bytes of the last vector, see mostShort
+	if chunks > mostShort {
+		least = k.width()
 	}
-	k.Label("unfetched")
-	row := k.GP64()
-	k.MOVLQSX(operand.Mem{Base: cols}, row)
-	k.IMULQ(stride, row)
-	k.ADDQ(b, row)
-	value := k.reg()
-	k.broadcast(operand.Mem{Base: v}, value)
-	k.mul(alpha, value, value)
-	for i := range chunks - 1 {
-		k.fma(operand.Mem{Base: row, Disp: i * k.width()}, value, acc[i])
+	for size := least; size < k.width(); size *= 2 {
+		k.Load(k.Param("tail"), tail)
+		k.CMPQ(tail, operand.I32(size/k.elem()))
+		k.JLE(operand.LabelRef(fmt.Sprintf("next%d", size)))
 	}
-	k.fmaMasked(operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}, value, m, acc[chunks-1])
-	k.ADDQ(step, v)
-	k.ADDQ(operand.I32(4), cols)
-	k.DECQ(ahead)
-	k.DECQ(n)
-	k.JNZ(ref("next"))
+	for size := k.width(); size >= least; size /= 2 {
+		next, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
+		distance := prefetchDistance(chunks * k.width())
+		k.Label(next)
+		k.CMPQ(ahead, operand.I32(distance+1))
+		k.JL(ref(unfetched))
+		later := k.GP64()
+		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
+		k.IMULQ(stride, later)
+		k.ADDQ(b, later)
+		for i := 0; i < chunks*k.width(); i += 64 {
+			k.PREFETCHT0(operand.Mem{Base: later, Disp: i})
+		}
+		k.Label(unfetched)
+		row := k.GP64()
+		k.MOVLQSX(operand.Mem{Base: cols}, row)
+		k.IMULQ(stride, row)
+		k.ADDQ(b, row)
+		value := k.reg()
+		k.broadcast(operand.Mem{Base: v}, value)
+		k.mul(alpha, value, value)
+		for i := range chunks - 1 {
+			k.fma(operand.Mem{Base: row, Disp: i * k.width()}, value, acc[i])
+		}
+		k.fmaMasked(operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}, part(value, size), m, part(acc[chunks-1], size))
+		k.ADDQ(step, v)
+		k.ADDQ(operand.I32(4), cols)
+		k.DECQ(ahead)
+		k.DECQ(n)
+		k.JNZ(ref(next))
+		if size > least {
+			k.JMP(ref("store"))
+		}
+	}
 
 	k.Label("store")
 	for i := range chunks - 1 {

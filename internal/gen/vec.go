@@ -39,6 +39,10 @@ func (v vec) lanes() int { return v.width() / v.elem() }
 // maxChunks is the number of vector registers that hold a block of a row of C.
 func (v vec) maxChunks() int { return map[isa]int{avx2: 8, avx512: 16}[v.isa] }
 
+// mostShort is the number of vectors of a row up to which a short last vector is loaded by itself: a load as wide as
+// a whole vector reaches into the next cache line more often. In longer rows that weighs little.
+const mostShort = 9
+
 // kernels generates for one vec.
 type kernels struct {
 	*build.Context
@@ -94,13 +98,7 @@ func (k *kernels) div(a, b, dst operand.Op) { k.ps(k.VDIVPS, k.VDIVPD)(b, a, dst
 func (k *kernels) fma(a, b, acc operand.Op) { k.ps(k.VFMADD231PS, k.VFMADD231PD)(a, b, acc) }
 func (k *kernels) load(mem, dst operand.Op) { k.ps(k.VMOVUPS, k.VMOVUPD)(mem, dst) }
 
-func (k *kernels) zero(r reg.VecVirtual) {
-	if k.isa == avx512 {
-		k.VPXORD(r, r, r)
-	} else {
-		k.VPXOR(r, r, r)
-	}
-}
+func (k *kernels) zero(r reg.VecVirtual) { k.VXORPS(r, r, r) }
 
 // broadcast fills dst with a scalar in memory.
 func (k *kernels) broadcast(mem operand.Op, dst reg.Register) {
@@ -185,13 +183,13 @@ func (k *kernels) storeMasked(src reg.Register, m mask, mem operand.Op) {
 	}
 }
 
-// fmaMasked sets acc += mem·b in the lanes of m.
+// fmaMasked sets acc += mem·b in the lanes of m. What is behind them may be lost.
 func (k *kernels) fmaMasked(mem operand.Op, b reg.Register, m mask, acc reg.Register) {
 	if k.isa == avx512 {
 		k.ps(k.VFMADD231PS, k.VFMADD231PD)(mem, b, m.k, acc)
 		return
 	}
-	t := k.YMM()
+	t := part(k.YMM(), int(acc.Size()))
 	k.loadMasked(mem, m, t)
 	k.fma(t, b, acc)
 }
