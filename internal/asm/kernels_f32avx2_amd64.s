@@ -546,6 +546,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -574,6 +575,10 @@ fetched_whole:
 	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y1
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -662,6 +667,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -690,6 +696,10 @@ fetched_part8:
 	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -764,6 +774,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0 2048(DX)(BX*4)
 	LEAQ       (DX)(BX*4), DI
 	VXORPS     Y1, Y1, Y1
 	MOVLQSX    (DI), R8
@@ -779,6 +790,10 @@ fetched_part4:
 	VINSERTPS  $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS  $0x30, (AX)(DI*1), X1, X1
 	VMULPS     Y1, Y0, Y0
+	MOVQ       p+0(FP), DI
+	PREFETCHT0 2048(DI)(BX*4)
+	MOVQ       s+8(FP), DI
+	PREFETCHT0 2048(DI)(BX*4)
 	MOVQ       $+4, DI
 	CMPQ       SI, DI
 	CMOVQLT    SI, DI
@@ -865,6 +880,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y1, Y1, Y1
@@ -915,6 +931,10 @@ fetched_last:
 	VINSERTPS   $0x30, (AX)(R12*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1022,6 +1042,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -1052,6 +1073,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
@@ -1097,6 +1119,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -1127,6 +1150,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
@@ -1173,6 +1197,7 @@ fetched_part8:
 	JMP         ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -1191,6 +1216,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
@@ -1225,6 +1251,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -1255,6 +1282,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y3, Y3, Y3
@@ -1408,6 +1436,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
@@ -1441,6 +1470,10 @@ fetched_whole:
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y3
 	VFMADD231PS Y2, Y1, Y3
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -1529,6 +1562,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
@@ -1562,6 +1596,10 @@ fetched_part8:
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y0
 	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1636,6 +1674,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
@@ -1655,6 +1694,10 @@ fetched_part4:
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y0
 	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1741,6 +1784,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y2, Y2, Y2
@@ -1796,6 +1840,10 @@ fetched_last:
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y0
 	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1904,6 +1952,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -1934,6 +1983,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -1984,6 +2034,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -2014,6 +2065,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -2066,6 +2118,7 @@ fetched_part8:
 	JMP         ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2084,6 +2137,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -2123,6 +2177,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -2153,6 +2208,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y4, Y4, Y4
@@ -2313,6 +2369,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
@@ -2357,6 +2414,10 @@ fetched_whole:
 	VMULPS      Y6, Y0, Y4
 	VFMADD231PS Y3, Y1, Y4
 	VFMADD231PS Y5, Y2, Y4
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -2445,6 +2506,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
@@ -2489,6 +2551,10 @@ fetched_part8:
 	VMULPS      Y6, Y0, Y0
 	VFMADD231PS Y3, Y1, Y0
 	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2563,6 +2629,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
@@ -2588,6 +2655,10 @@ fetched_part4:
 	VMULPS      Y6, Y0, Y0
 	VFMADD231PS Y3, Y1, Y0
 	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2674,6 +2745,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y3, Y3, Y3
@@ -2740,6 +2812,10 @@ fetched_last:
 	VMULPS      Y6, Y0, Y0
 	VFMADD231PS Y3, Y1, Y0
 	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2849,6 +2925,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -2879,6 +2956,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -2940,6 +3018,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -2970,6 +3049,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -3034,6 +3114,7 @@ fetched_part8:
 	JMP         ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -3052,6 +3133,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -3098,6 +3180,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -3128,6 +3211,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y5, Y5, Y5
@@ -3301,6 +3385,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -3342,6 +3427,10 @@ fetched_whole:
 	VFMADD231PS Y5, Y1, Y6
 	VFMADD231PS Y8, Y2, Y6
 	VFMADD231PS Y4, Y3, Y6
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -3430,6 +3519,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -3471,6 +3561,10 @@ fetched_part8:
 	VFMADD231PS Y5, Y1, Y0
 	VFMADD231PS Y8, Y2, Y0
 	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -3545,6 +3639,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -3574,6 +3669,10 @@ fetched_part4:
 	VFMADD231PS Y5, Y1, Y0
 	VFMADD231PS Y8, Y2, Y0
 	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -3660,6 +3759,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y4, Y4, Y4
@@ -3723,6 +3823,10 @@ fetched_last:
 	VFMADD231PS Y5, Y1, Y0
 	VFMADD231PS Y8, Y2, Y0
 	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+8, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -3828,6 +3932,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -3858,6 +3963,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -3916,6 +4022,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -3946,6 +4053,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -4008,6 +4116,7 @@ fetched_part8:
 	JMP         ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -4026,6 +4135,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -4077,6 +4187,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -4107,6 +4218,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y5, Y5, Y5

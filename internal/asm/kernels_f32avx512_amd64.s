@@ -4237,6 +4237,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -4291,6 +4292,10 @@ fetched_whole:
 	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z1
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -4405,6 +4410,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -4459,6 +4465,10 @@ fetched_part16:
 	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -4544,6 +4554,7 @@ part8:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -4572,6 +4583,10 @@ fetched_part8:
 	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -4645,33 +4660,38 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
-	LEAQ      (DX)(BX*4), DI
-	VXORPS    Z1, Z1, Z1
-	MOVLQSX   (DI), R8
-	IMULQ     CX, R8
-	MOVLQSX   4(DI), R9
-	IMULQ     CX, R9
-	MOVLQSX   8(DI), R10
-	IMULQ     CX, R10
-	MOVLQSX   12(DI), DI
-	IMULQ     CX, DI
-	VMOVSS    (AX)(R8*1), X1
-	VINSERTPS $0x10, (AX)(R9*1), X1, X1
-	VINSERTPS $0x20, (AX)(R10*1), X1, X1
-	VINSERTPS $0x30, (AX)(DI*1), X1, X1
-	VMULPS    Z1, Z0, Z0
-	MOVQ      $+4, DI
-	CMPQ      SI, DI
-	CMOVQLT   SI, DI
-	MOVQ      $-1, R8
-	BZHIQ     DI, R8, R8
-	KMOVW     R8, K1
-	MOVQ      op+96(FP), DI
-	TESTQ     $+4, DI
-	JZ        begun_part4
-	MOVQ      p+0(FP), DI
-	VMOVUPS.Z (DI)(BX*4), K1, X1
-	VADDPS    X1, X0, X0
+	PREFETCHT0 2048(DX)(BX*4)
+	LEAQ       (DX)(BX*4), DI
+	VXORPS     Z1, Z1, Z1
+	MOVLQSX    (DI), R8
+	IMULQ      CX, R8
+	MOVLQSX    4(DI), R9
+	IMULQ      CX, R9
+	MOVLQSX    8(DI), R10
+	IMULQ      CX, R10
+	MOVLQSX    12(DI), DI
+	IMULQ      CX, DI
+	VMOVSS     (AX)(R8*1), X1
+	VINSERTPS  $0x10, (AX)(R9*1), X1, X1
+	VINSERTPS  $0x20, (AX)(R10*1), X1, X1
+	VINSERTPS  $0x30, (AX)(DI*1), X1, X1
+	VMULPS     Z1, Z0, Z0
+	MOVQ       p+0(FP), DI
+	PREFETCHT0 2048(DI)(BX*4)
+	MOVQ       s+8(FP), DI
+	PREFETCHT0 2048(DI)(BX*4)
+	MOVQ       $+4, DI
+	CMPQ       SI, DI
+	CMOVQLT    SI, DI
+	MOVQ       $-1, R8
+	BZHIQ      DI, R8, R8
+	KMOVW      R8, K1
+	MOVQ       op+96(FP), DI
+	TESTQ      $+4, DI
+	JZ         begun_part4
+	MOVQ       p+0(FP), DI
+	VMOVUPS.Z  (DI)(BX*4), K1, X1
+	VADDPS     X1, X0, X0
 
 begun_part4:
 	MOVQ      op+96(FP), DI
@@ -4769,6 +4789,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z1, Z1, Z1
@@ -4869,6 +4890,10 @@ fetched_last:
 	VINSERTPS    $0x30, (AX)(R12*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -4974,6 +4999,7 @@ stretch:
 next:
 	CMPQ       SI, $+16
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -5028,6 +5054,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -5101,6 +5128,7 @@ rest:
 	JLE        part4
 	CMPQ       SI, $+8
 	JLE        part8
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -5155,6 +5183,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -5225,6 +5254,7 @@ fetched_part16:
 	JMP          ended
 
 part8:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -5255,6 +5285,7 @@ part8:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -5300,6 +5331,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -5318,6 +5350,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z2, Z2, Z2
 	MOVLQSX     (R10), R11
@@ -5350,6 +5383,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -5404,6 +5438,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z2, Z2, Z2
@@ -5632,6 +5667,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -5693,6 +5729,10 @@ fetched_whole:
 	VSHUFPS      $0xdd, Z3, Z2, Z2
 	VMULPS       Z4, Z0, Z3
 	VFMADD231PS  Z2, Z1, Z3
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -5807,6 +5847,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -5868,6 +5909,10 @@ fetched_part16:
 	VSHUFPS      $0xdd, Z3, Z2, Z2
 	VMULPS       Z4, Z0, Z0
 	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -5953,6 +5998,7 @@ part8:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -5986,6 +6032,10 @@ fetched_part8:
 	VSHUFPS      $0xdd, Z3, Z2, Z2
 	VMULPS       Z4, Z0, Z0
 	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -6059,6 +6109,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Z2, Z2, Z2
 	VXORPS      Z3, Z3, Z3
@@ -6078,6 +6129,10 @@ fetched_part4:
 	VSHUFPS     $0xdd, Z3, Z2, Z2
 	VMULPS      Z4, Z0, Z0
 	VFMADD231PS Z2, Z1, Z0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -6187,6 +6242,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z2, Z2, Z2
@@ -6294,6 +6350,10 @@ fetched_last:
 	VSHUFPS      $0xdd, Z3, Z2, Z2
 	VMULPS       Z4, Z0, Z0
 	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -6400,6 +6460,7 @@ stretch:
 next:
 	CMPQ       SI, $+16
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -6454,6 +6515,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -6534,6 +6596,7 @@ rest:
 	JLE        part4
 	CMPQ       SI, $+8
 	JLE        part8
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -6588,6 +6651,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -6665,6 +6729,7 @@ fetched_part16:
 	JMP          ended
 
 part8:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -6695,6 +6760,7 @@ part8:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -6745,6 +6811,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -6763,6 +6830,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z3, Z3, Z3
 	VXORPS      Z4, Z4, Z4
@@ -6799,6 +6867,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -6853,6 +6922,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z3, Z3, Z3
@@ -7089,6 +7159,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -7171,6 +7242,10 @@ fetched_whole:
 	VMULPS       Z6, Z0, Z4
 	VFMADD231PS  Z3, Z1, Z4
 	VFMADD231PS  Z5, Z2, Z4
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -7285,6 +7360,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -7367,6 +7443,10 @@ fetched_part16:
 	VMULPS       Z6, Z0, Z0
 	VFMADD231PS  Z3, Z1, Z0
 	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -7452,6 +7532,7 @@ part8:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -7496,6 +7577,10 @@ fetched_part8:
 	VMULPS       Z6, Z0, Z0
 	VFMADD231PS  Z3, Z1, Z0
 	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -7569,6 +7654,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Z3, Z3, Z3
 	VXORPS      Z4, Z4, Z4
@@ -7594,6 +7680,10 @@ fetched_part4:
 	VMULPS      Z6, Z0, Z0
 	VFMADD231PS Z3, Z1, Z0
 	VFMADD231PS Z5, Z2, Z0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -7703,6 +7793,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z3, Z3, Z3
@@ -7831,6 +7922,10 @@ fetched_last:
 	VMULPS       Z6, Z0, Z0
 	VFMADD231PS  Z3, Z1, Z0
 	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -7938,6 +8033,7 @@ stretch:
 next:
 	CMPQ       SI, $+16
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -7992,6 +8088,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -8093,6 +8190,7 @@ rest:
 	JLE        part4
 	CMPQ       SI, $+8
 	JLE        part8
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -8147,6 +8245,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -8245,6 +8344,7 @@ fetched_part16:
 	JMP          ended
 
 part8:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -8275,6 +8375,7 @@ part8:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -8336,6 +8437,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -8354,6 +8456,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z4, Z4, Z4
 	VXORPS      Z5, Z5, Z5
@@ -8396,6 +8499,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -8450,6 +8554,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z4, Z4, Z4
@@ -8708,6 +8813,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -8773,6 +8879,10 @@ fetched_whole:
 	VFMADD231PS  Z5, Z1, Z6
 	VFMADD231PS  Z8, Z2, Z6
 	VFMADD231PS  Z4, Z3, Z6
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -8887,6 +8997,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -8952,6 +9063,10 @@ fetched_part16:
 	VFMADD231PS  Z5, Z1, Z0
 	VFMADD231PS  Z8, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9037,6 +9152,7 @@ part8:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -9078,6 +9194,10 @@ fetched_part8:
 	VFMADD231PS  Z5, Z1, Z0
 	VFMADD231PS  Z8, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9151,6 +9271,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Z4, Z4, Z4
 	VXORPS      Z5, Z5, Z5
@@ -9180,6 +9301,10 @@ fetched_part4:
 	VFMADD231PS Z5, Z1, Z0
 	VFMADD231PS Z8, Z2, Z0
 	VFMADD231PS Z4, Z3, Z0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*4)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -9289,6 +9414,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z4, Z4, Z4
@@ -9400,6 +9526,10 @@ fetched_last:
 	VFMADD231PS  Z5, Z1, Z0
 	VFMADD231PS  Z8, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*4)
 	MOVQ         $+16, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9504,6 +9634,7 @@ stretch:
 next:
 	CMPQ       SI, $+16
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -9558,6 +9689,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -9642,6 +9774,7 @@ rest:
 	JLE        part4
 	CMPQ       SI, $+8
 	JLE        part8
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -9696,6 +9829,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part16:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -9777,6 +9911,7 @@ fetched_part16:
 	JMP          ended
 
 part8:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -9807,6 +9942,7 @@ part8:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -9865,6 +10001,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -9883,6 +10020,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z5, Z5, Z5
 	VXORPS      Z6, Z6, Z6
@@ -9929,6 +10067,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+80
@@ -9983,6 +10122,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z5, Z5, Z5

@@ -593,6 +593,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -609,6 +610,10 @@ fetched_whole:
 	VMOVHPD     (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y1
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -683,6 +688,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
 	MOVLQSX     (DI), R8
@@ -699,6 +705,10 @@ fetched_part4:
 	VMOVHPD     (AX)(DI*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -773,6 +783,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y1, Y1, Y1
@@ -799,6 +810,10 @@ fetched_last:
 	VMOVHPD     (AX)(R10*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -906,6 +921,7 @@ stretch:
 next:
 	CMPQ       SI, $+4
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -924,6 +940,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
@@ -955,6 +972,7 @@ rest:
 	SUBQ       BX, R10
 	CMPQ       R10, $+4
 	JL         last
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -973,6 +991,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
 	MOVLQSX     (R10), R11
@@ -1007,6 +1026,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -1025,6 +1045,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y3, Y3, Y3
@@ -1139,6 +1160,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
@@ -1158,6 +1180,10 @@ fetched_whole:
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y3
 	VFMADD231PD Y2, Y1, Y3
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -1232,6 +1258,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
@@ -1251,6 +1278,10 @@ fetched_part4:
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y0
 	VFMADD231PD Y2, Y1, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1325,6 +1356,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y2, Y2, Y2
@@ -1354,6 +1386,10 @@ fetched_last:
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y0
 	VFMADD231PD Y2, Y1, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1462,6 +1498,7 @@ stretch:
 next:
 	CMPQ       SI, $+4
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -1480,6 +1517,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -1514,6 +1552,7 @@ rest:
 	SUBQ       BX, R10
 	CMPQ       R10, $+4
 	JL         last
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -1532,6 +1571,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -1570,6 +1610,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -1588,6 +1629,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y4, Y4, Y4
@@ -1707,6 +1749,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
@@ -1733,6 +1776,10 @@ fetched_whole:
 	VMULPD      Y6, Y0, Y4
 	VFMADD231PD Y3, Y1, Y4
 	VFMADD231PD Y5, Y2, Y4
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -1807,6 +1854,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
@@ -1833,6 +1881,10 @@ fetched_part4:
 	VMULPD      Y6, Y0, Y0
 	VFMADD231PD Y3, Y1, Y0
 	VFMADD231PD Y5, Y2, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -1907,6 +1959,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y3, Y3, Y3
@@ -1943,6 +1996,10 @@ fetched_last:
 	VMULPD      Y6, Y0, Y0
 	VFMADD231PD Y3, Y1, Y0
 	VFMADD231PD Y5, Y2, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2052,6 +2109,7 @@ stretch:
 next:
 	CMPQ       SI, $+4
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2070,6 +2128,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -2111,6 +2170,7 @@ rest:
 	SUBQ       BX, R10
 	CMPQ       R10, $+4
 	JL         last
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2129,6 +2189,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -2175,6 +2236,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2193,6 +2255,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y5, Y5, Y5
@@ -2321,6 +2384,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -2350,6 +2414,10 @@ fetched_whole:
 	VFMADD231PD Y4, Y1, Y7
 	VFMADD231PD Y5, Y2, Y7
 	VFMADD231PD Y6, Y3, Y7
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        op+96(FP), DI
 	TESTQ       $+4, DI
 	JZ          begun_whole
@@ -2424,6 +2492,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
@@ -2453,6 +2522,10 @@ fetched_part4:
 	VFMADD231PD Y4, Y1, Y0
 	VFMADD231PD Y5, Y2, Y0
 	VFMADD231PD Y6, Y3, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2527,6 +2600,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	LEAQ        -1(SI), R8
 	VXORPS      Y4, Y4, Y4
@@ -2566,6 +2640,10 @@ fetched_last:
 	VFMADD231PD Y4, Y1, Y0
 	VFMADD231PD Y5, Y2, Y0
 	VFMADD231PD Y6, Y3, Y0
+	MOVQ        p+0(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
+	MOVQ        s+8(FP), DI
+	PREFETCHT0  2048(DI)(BX*8)
 	MOVQ        $+4, DI
 	CMPQ        SI, DI
 	CMOVQLT     SI, DI
@@ -2671,6 +2749,7 @@ stretch:
 next:
 	CMPQ       SI, $+4
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2689,6 +2768,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -2733,6 +2813,7 @@ rest:
 	SUBQ       BX, R10
 	CMPQ       R10, $+4
 	JL         last
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2751,6 +2832,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
@@ -2801,6 +2883,7 @@ fetched_part4:
 	JMP         ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -2819,6 +2902,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	LEAQ        -1(SI), R11
 	VXORPS      Y5, Y5, Y5

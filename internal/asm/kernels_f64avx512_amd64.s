@@ -8450,6 +8450,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -8480,6 +8481,10 @@ fetched_whole:
 	VMOVHPD      (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z1
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -8568,6 +8573,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -8598,6 +8604,10 @@ fetched_part8:
 	VMOVHPD      (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -8671,6 +8681,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
 	MOVLQSX      (DI), R8
@@ -8687,6 +8698,10 @@ fetched_part4:
 	VMOVHPD      (AX)(DI*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+4, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -8772,6 +8787,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z1, Z1, Z1
@@ -8824,6 +8840,10 @@ fetched_last:
 	VMOVHPD      (AX)(R10*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -8929,6 +8949,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -8959,6 +8980,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -9006,6 +9028,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -9036,6 +9059,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -9082,6 +9106,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -9100,6 +9125,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
 	MOVLQSX      (R10), R11
@@ -9133,6 +9159,7 @@ fetched_part4:
 	JMP          ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -9163,6 +9190,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z2, Z2, Z2
@@ -9316,6 +9344,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -9347,6 +9376,10 @@ fetched_whole:
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z3
 	VFMADD231PD  Z2, Z1, Z3
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -9435,6 +9468,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -9466,6 +9500,10 @@ fetched_part8:
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z0
 	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9539,6 +9577,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
@@ -9558,6 +9597,10 @@ fetched_part4:
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z0
 	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+4, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9643,6 +9686,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z2, Z2, Z2
@@ -9696,6 +9740,10 @@ fetched_last:
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z0
 	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -9802,6 +9850,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -9832,6 +9881,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -9880,6 +9930,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -9910,6 +9961,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -9957,6 +10009,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -9975,6 +10028,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -10011,6 +10065,7 @@ fetched_part4:
 	JMP          ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -10041,6 +10096,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z3, Z3, Z3
@@ -10196,6 +10252,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -10240,6 +10297,10 @@ fetched_whole:
 	VMULPD       Z6, Z0, Z4
 	VFMADD231PD  Z3, Z1, Z4
 	VFMADD231PD  Z5, Z2, Z4
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -10328,6 +10389,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -10372,6 +10434,10 @@ fetched_part8:
 	VMULPD       Z6, Z0, Z0
 	VFMADD231PD  Z3, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -10445,6 +10511,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
@@ -10471,6 +10538,10 @@ fetched_part4:
 	VMULPD       Z6, Z0, Z0
 	VFMADD231PD  Z3, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+4, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -10556,6 +10627,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z3, Z3, Z3
@@ -10622,6 +10694,10 @@ fetched_last:
 	VMULPD       Z6, Z0, Z0
 	VFMADD231PD  Z3, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -10729,6 +10805,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -10759,6 +10836,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -10820,6 +10898,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -10850,6 +10929,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -10910,6 +10990,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -10928,6 +11009,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -10971,6 +11053,7 @@ fetched_part4:
 	JMP          ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -11001,6 +11084,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z4, Z4, Z4
@@ -11170,6 +11254,7 @@ next:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -11215,6 +11300,10 @@ fetched_whole:
 	VFMADD231PD  Z4, Z1, Z7
 	VFMADD231PD  Z5, Z2, Z7
 	VFMADD231PD  Z6, Z3, Z7
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         op+96(FP), DI
 	TESTQ        $+4, DI
 	JZ           begun_whole
@@ -11303,6 +11392,7 @@ rest:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -11348,6 +11438,10 @@ fetched_part8:
 	VFMADD231PD  Z4, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
 	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -11421,6 +11515,7 @@ part4:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
@@ -11450,6 +11545,10 @@ fetched_part4:
 	VFMADD231PD  Z4, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
 	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+4, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -11535,6 +11634,7 @@ last:
 	PREFETCHT0 (AX)(DI*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	LEAQ         -1(SI), R8
 	VXORPS       Z4, Z4, Z4
@@ -11602,6 +11702,10 @@ fetched_last:
 	VFMADD231PD  Z4, Z1, Z0
 	VFMADD231PD  Z5, Z2, Z0
 	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
+	MOVQ         s+8(FP), DI
+	PREFETCHT0   2048(DI)(BX*8)
 	MOVQ         $+8, DI
 	CMPQ         SI, DI
 	CMOVQLT      SI, DI
@@ -11706,6 +11810,7 @@ stretch:
 next:
 	CMPQ       SI, $+8
 	JL         rest
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -11736,6 +11841,7 @@ next:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_whole:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -11798,6 +11904,7 @@ rest:
 	JL         last
 	CMPQ       SI, $+4
 	JLE        part4
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -11828,6 +11935,7 @@ rest:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part8:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -11889,6 +11997,7 @@ fetched_part8:
 	JMP          ended
 
 part4:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+68
@@ -11907,6 +12016,7 @@ part4:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_part4:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
@@ -11953,6 +12063,7 @@ fetched_part4:
 	JMP          ended
 
 last:
+	PREFETCHT0 2048(DI)
 	MOVQ       ahead+88(FP), R10
 	SUBQ       BX, R10
 	CMPQ       R10, $+72
@@ -11983,6 +12094,7 @@ last:
 	PREFETCHT0 (AX)(R10*1)
 
 fetched_last:
+	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	LEAQ         -1(SI), R11
 	VXORPS       Z5, Z5, Z5

@@ -11,6 +11,9 @@ import (
 // narrowAhead is the number of non-zeros between the prefetch of a narrow row of B and its use.
 const narrowAhead = 64
 
+// streamAhead is the number of bytes between the prefetch of indices and values and their use.
+const streamAhead = 2048
+
 // narrow generates a loop over rows of the sparse matrix where rows of the dense ones have at most maxNarrow
 // elements. Lanes are non-zeros: a vector full at a time, and at the end of a row fewer.
 type narrow struct {
@@ -141,6 +144,7 @@ func (w *narrow) load(g group) []reg.VecVirtual {
 		w.PREFETCHT0(operand.Mem{Base: w.b, Index: p, Scale: 1})
 	}
 	w.Label(g.label("fetched"))
+	w.PREFETCHT0(operand.Mem{Base: w.cols, Index: w.j, Scale: 4, Disp: streamAhead})
 	from, most := w.GP64(), w.GP64()
 	w.LEAQ(operand.Mem{Base: w.cols, Index: w.j, Scale: 4}, from)
 	if g.last {
@@ -190,6 +194,11 @@ func (k *kernels) sddmmNarrow(depth int) {
 			base := k.GP64()
 			k.Load(k.Param(param), base)
 			return operand.Mem{Base: base, Index: w.j, Scale: uint8(k.elem())}
+		}
+		for _, param := range []string{"p", "s"} {
+			mem := at(param)
+			mem.Disp = streamAhead
+			k.PREFETCHT0(mem)
 		}
 		m, bytes := w.mask(g), g.lanes*k.elem()
 		s, t := part(k.reg(), bytes), part(k.reg(), bytes)
@@ -252,6 +261,7 @@ func (k *kernels) spmmNarrow(depth int) {
 		k.zero(acc[i])
 	}
 	w.groups(func(g group) {
+		k.PREFETCHT0(operand.Mem{Base: v, Disp: streamAhead})
 		x, m := w.load(g), w.mask(g)
 		value, size := k.reg(), g.lanes*k.elem()
 		if size < k.width() {
