@@ -12,10 +12,11 @@ import (
 //	uniform  every set of NNZ cells is equally likely
 //	rmat     a recursive matrix, a = 0.57, b = c = 0.19, d = 0.05: a graph with hubs
 //	zipf     row lengths lognormal, columns by Zipf's law, both shuffled
+//	skewed   as zipf with a spread of row lengths to choose, no row longer than 60 % of the columns
 //	ratings  planted factors and noise; see PlantedRatings
 //
-// Values are uniform in (0, 1] but for ratings. Time and memory are O(NNZ), and for zipf and
-// ratings O(ROWS+COLS) besides. The same spec gives the same bits for any number of threads
+// Values are uniform in (0, 1] but for ratings. Time and memory are O(NNZ), and for zipf,
+// skewed and ratings O(ROWS+COLS) besides. The same spec gives the same bits for any number of threads
 // (0 means one per CPU). The set has no names; its own name is the spec with its seed.
 func Generate[T sparse.Float](ctx context.Context, spec string, threads int) (*Set[T], error) {
 	s, err := ParseSpec(spec)
@@ -31,8 +32,8 @@ func Generate[T sparse.Float](ctx context.Context, spec string, threads int) (*S
 			return nil, err
 		}
 		set.COO = made.COO
-	case "zipf":
-		if set.COO, err = zipf[T](ctx, s, threads); err != nil {
+	case "zipf", "skewed":
+		if set.COO, err = fromSkewed[T](ctx, s, threads); err != nil {
 			return nil, err
 		}
 	default:

@@ -68,6 +68,10 @@ func TestGeneratePromises(t *testing.T) {
 		{"zipf:30x1000:6000:2", 30, 1000, 6000}, // rows long enough for draws by key
 		{"zipf:1000x10:0:1", 1000, 10, 0},
 		{"zipf:100000x5:3:0", 100_000, 5, 3},
+		{"skewed:2000x3000:60k:rows=0.8:cols=0.9", 2000, 3000, 60_000},
+		{"skewed:50x40:1200:rows=1:cols=1", 50, 40, 1200}, // every row as long as rows may be
+		{"skewed:1x1:1:rows=0:cols=0", 1, 1, 1},
+		{"skewed:40x30:0:rows=2:cols=10", 40, 30, 0},
 		{"ratings:500x200:20k:4:0.5", 500, 200, 20_000},
 		{"ratings:10x10:100:0:0", 10, 10, 100},
 		{"ratings:100x10:7:2:0.1", 100, 10, 7},
@@ -188,6 +192,53 @@ func TestZipfExponent(t *testing.T) {
 	}
 }
 
+// The weights of "skewed" are those of drawing x = (u·((n+1)^(1-s)-1)+1)^(1/(1-s)) for u in [0, 1) and taking the whole part.
+func TestSkewedWeights(t *testing.T) {
+	const n = 1000
+	for _, s := range []float64{0, 0.5, 0.9, 1, 1 + 1e-9, 1.7} {
+		w := skewed{cols: n, exponent: s, continuous: true}.weights()
+		sum := 0.0
+		for _, x := range w {
+			sum += x
+		}
+		below := 0.0 // the share of weights of smaller ranks
+		for r, x := range w {
+			// u at which the draw passes from rank r to the next
+			u := (math.Pow(float64(r+1), 1-s) - 1) / (math.Pow(n+1, 1-s) - 1)
+			if math.Abs(1-s) < 1e-6 {
+				u = math.Log(float64(r+1)) / math.Log(n+1)
+			}
+			if math.Abs(below-u) > 1e-6 {
+				t.Fatalf("exponent %v: %v of the weight lies below rank %d, want %v", s, below, r, u)
+			}
+			below += x / sum
+		}
+	}
+}
+
+// Rows are spread as asked, and none is longer than 60 % of the columns.
+func TestSkewedRows(t *testing.T) {
+	for _, sigma := range []float64{0, 0.5, 1} {
+		c := generate[float32](t, fmt.Sprintf("skewed:20000x1000:1M:rows=%v:cols=0.9", sigma), 0).COO
+		rows := make([]float64, c.Rows)
+		for _, i := range c.Row {
+			rows[i]++
+		}
+		var sum, squares float64
+		for _, n := range rows {
+			if n > 600 {
+				t.Fatalf("sigma %v: a row of %v of 1000 columns", sigma, n)
+			}
+			l := math.Log(n + 0.5) // what rounding cut off, on average
+			sum, squares = sum+l, squares+l*l
+		}
+		mean := sum / float64(c.Rows)
+		if got := math.Sqrt(squares/float64(c.Rows) - mean*mean); math.Abs(got-sigma) > 0.03 {
+			t.Errorf("sigma %v: measured %v", sigma, got)
+		}
+	}
+}
+
 func TestPlantedRatings(t *testing.T) {
 	for _, o := range []PlantedOptions{
 		{Users: 400, Items: 300, NNZ: 30_000, Rank: 5, Noise: 0.3, Seed: 3},
@@ -280,6 +331,7 @@ func TestSpec(t *testing.T) {
 		"uniform:3x4:5":                   {Kind: "uniform", Rows: 3, Cols: 4, NNZ: 5, Seed: 1},
 		"rmat:17:4.4M:seed=9":             {Kind: "rmat", Scale: 17, Rows: 1 << 17, Cols: 1 << 17, NNZ: 4_400_000, Seed: 9},
 		"zipf:300kx102660:69.6M:1.05":     {Kind: "zipf", Rows: 300_000, Cols: 102_660, NNZ: 69_600_000, Exponent: 1.05, Seed: 1},
+		"skewed:3kx4k:5M:rows=0.8:cols=1": {Kind: "skewed", Rows: 3000, Cols: 4000, NNZ: 5_000_000, Sigma: 0.8, Exponent: 1, Seed: 1},
 		"ratings:10x20:30:4:0.5:seed=0":   {Kind: "ratings", Rows: 10, Cols: 20, NNZ: 30, Rank: 4, Noise: 0.5},
 		"uniform:2147483647x1:2147483647": {Kind: "uniform", Rows: 2147483647, Cols: 1, NNZ: 2147483647, Seed: 1},
 	} {
@@ -298,6 +350,8 @@ func TestSpec(t *testing.T) {
 		"", "uniform", "uniform:3x4", "uniform:3x4:5:6", "uniform:3:5", "uniform:0x4:0", "uniform:3x4:13", "uniform:3x4:-1",
 		"uniform:3x4:5:seed=x", "uniform:3x4:1.5", "uniform:3x4:NaN", "uniform:3x4:1e1k", "uniform:2147483648x1:1", "rmat:31:1", "rmat:x:1", "rmat:-1:1", "rmat:2:17",
 		"zipf:3x4:5", "zipf:3x4:5:-1", "zipf:3x4:5:NaN", "ratings:3x4:5:2", "ratings:3x4:5:-1:0", "ratings:3x4:5:1:-1", "poisson:3x4:5",
+		"skewed:9x9:5", "skewed:9x9:5:rows=1", "skewed:9x9:5:1:1", "skewed:9x9:5:cols=1:rows=1", "skewed:9x9:5:rows=-1:cols=1", "skewed:9x9:5:rows=1:cols=NaN",
+		"skewed:9x9:5:rows=1:cols=11", "skewed:10x10:61:rows=1:cols=1",
 		"uniform:3x4:99999999999999999999", "uniform:3x4:9999999999G",
 	} {
 		if s, err := ParseSpec(text); err == nil {
@@ -335,7 +389,7 @@ func TestPlantedOptionsRefused(t *testing.T) {
 func TestGenerateCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, spec := range []string{"uniform:1000x1000:100k", "rmat:12:100k", "zipf:1000x1000:100k:1", "ratings:1000x1000:100k:2:1"} {
+	for _, spec := range []string{"uniform:1000x1000:100k", "rmat:12:100k", "zipf:1000x1000:100k:1", "skewed:1000x1000:100k:rows=1:cols=1", "ratings:1000x1000:100k:2:1"} {
 		if _, err := Generate[float32](ctx, spec, 2); err != context.Canceled {
 			t.Errorf("%s: error %v, want that the context was cancelled", spec, err)
 		}
@@ -343,7 +397,7 @@ func TestGenerateCancelled(t *testing.T) {
 }
 
 func BenchmarkGenerate(b *testing.B) {
-	for _, spec := range []string{"uniform:100000x100000:10M", "rmat:17:4.4M", "zipf:100000x50000:10M:1", "zipf:100000x50000:10M:1.5", "ratings:70000x10000:10M:16:0.5"} {
+	for _, spec := range []string{"uniform:100000x100000:10M", "rmat:17:4.4M", "zipf:100000x50000:10M:1", "zipf:100000x50000:10M:1.5", "skewed:48000x17770:9.85M:rows=1:cols=0.9", "ratings:70000x10000:10M:16:0.5"} {
 		b.Run(spec, func(b *testing.B) {
 			var nnz int64
 			for b.Loop() {
@@ -356,7 +410,7 @@ func BenchmarkGenerate(b *testing.B) {
 
 // A spec that is read is written so that it is read the same again, and fits its shape.
 func FuzzSpec(f *testing.F) {
-	for _, s := range []string{"uniform:3x4:5", "rmat:17:4.4M:seed=9", "zipf:300kx10:1k:1.05", "ratings:10x20:30:4:0.5:seed=0", "uniform:3x4:1e1k", "zipf:3x4:5:NaN"} {
+	for _, s := range []string{"uniform:3x4:5", "rmat:17:4.4M:seed=9", "zipf:300kx10:1k:1.05", "skewed:3x10:9:rows=0.5:cols=1e-3", "ratings:10x20:30:4:0.5:seed=0", "uniform:3x4:1e1k", "zipf:3x4:5:NaN"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -101,7 +101,7 @@ func PlantedRatings[T sparse.Float](ctx context.Context, o PlantedOptions) (*Set
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	ptr, cols, err := skewed{rows: o.Users, cols: o.Items, nnz: o.NNZ, sigma: 0.8, exponent: 0.6,
+	ptr, cols, err := skewed{rows: o.Users, cols: o.Items, nnz: o.NNZ, sigma: 0.8, exponent: 0.6, most: int64(o.Items),
 		least: 5, seed: o.Seed}.pattern(ctx, o.Threads)
 	if err != nil {
 		return nil, nil, err

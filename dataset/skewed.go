@@ -19,6 +19,8 @@ type skewed struct {
 	sigma      float64 // standard deviation of the logarithm of the row lengths
 	exponent   float64 // the column of popularity rank r has weight r^-exponent
 	least      int64   // entries every row has at least, where nnz allows it
+	most       int64   // entries no row has more of
+	continuous bool    // ranks are the whole parts of numbers with density x^-exponent in [1, cols+1)
 	seed       uint64
 }
 
@@ -27,10 +29,7 @@ type skewed struct {
 func (s skewed) pattern(ctx context.Context, threads int) (ptr []int64, cols []int32, err error) {
 	ptr = s.rowPointers()
 	cols = make([]int32, s.nnz)
-	weights := make([]float64, s.cols) // by rank
-	for r := range weights {
-		weights[r] = math.Pow(float64(r+1), -s.exponent)
-	}
+	weights := s.weights()
 	draw := newAlias(weights)
 	order := make([]int32, s.cols) // the column of each rank
 	for r := range order {
@@ -69,17 +68,34 @@ func (s skewed) pattern(ctx context.Context, threads int) (ptr []int64, cols []i
 	return ptr, cols, err
 }
 
+// weights returns the weights of the columns by rank.
+func (s skewed) weights() []float64 {
+	weights := make([]float64, s.cols)
+	for r := range weights {
+		x := float64(r + 1)
+		switch {
+		case !s.continuous:
+			weights[r] = math.Pow(x, -s.exponent)
+		case s.exponent == 1:
+			weights[r] = math.Log1p(1 / x)
+		default: // the integral of x^-exponent from x to x+1, exact also where it is a small difference
+			weights[r] = math.Pow(x, 1-s.exponent) * math.Expm1((1-s.exponent)*math.Log1p(1/x)) / (1 - s.exponent)
+		}
+	}
+	return weights
+}
+
 // rowPointers shares nnz out among the rows in proportion to lognormal weights. Every row gets
-// s.least entries first (fewer where nnz is short of that) and none gets more than there are columns.
+// s.least entries first (fewer where nnz is short of that) and none gets more than s.most.
 func (s skewed) rowPointers() []int64 {
 	weight := make([]float64, s.rows)
 	rng := stream(s.seed, forRowLengths, 0)
 	for i := range weight {
 		weight[i] = math.Exp(s.sigma * rng.NormFloat64())
 	}
-	least := min(s.least, s.nnz/int64(s.rows), int64(s.cols))
+	least := min(s.least, s.nnz/int64(s.rows), s.most)
 	left := s.nnz - least*int64(s.rows)
-	room := int64(s.cols) - least // that every row has beyond the least
+	room := s.most - least // that every row has beyond the least
 	// A row whose share exceeds the room is full and leaves the game; the others share the rest.
 	full := make([]bool, s.rows)
 	for {
@@ -121,7 +137,7 @@ func (s skewed) roundShares(weight []float64, full []bool, sum float64, least, r
 		ptr[i+1] = n
 	}
 	for i := 1; given < left && i <= s.rows; i++ {
-		extra := min(int64(s.cols)-ptr[i], left-given)
+		extra := min(s.most-ptr[i], left-given)
 		ptr[i] += extra
 		given += extra
 	}

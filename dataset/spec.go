@@ -9,24 +9,25 @@ import (
 
 // Spec describes a matrix to generate. ParseSpec reads one from text; String writes it.
 type Spec struct {
-	Kind       string // uniform, rmat, zipf or ratings
+	Kind       string // uniform, rmat, zipf, skewed or ratings
 	Rows, Cols int
 	NNZ        int64
 	Scale      int     // rmat: Rows = Cols = 2^Scale
-	Exponent   float64 // zipf: the column of rank r has weight r^-Exponent
+	Exponent   float64 // zipf, skewed: the column of rank r has weight r^-Exponent, or about that
+	Sigma      float64 // skewed: standard deviation of the logarithm of the row lengths
 	Rank       int     // ratings: planted factors
 	Noise      float64 // ratings: standard deviation of what no model can predict
 	Seed       uint64
 }
 
-const specForms = "uniform:ROWSxCOLS:NNZ, rmat:SCALE:NNZ, zipf:ROWSxCOLS:NNZ:EXPONENT or ratings:ROWSxCOLS:NNZ:RANK:NOISE, each with an optional :seed=N"
+const specForms = "uniform:ROWSxCOLS:NNZ, rmat:SCALE:NNZ, zipf:ROWSxCOLS:NNZ:EXPONENT, skewed:ROWSxCOLS:NNZ:rows=SIGMA:cols=EXPONENT or ratings:ROWSxCOLS:NNZ:RANK:NOISE, each with an optional :seed=N"
 
 // IsSpec says whether a text that may also be a file name means a generated matrix: whether it
 // begins with the name of a generator and a colon.
 func IsSpec(s string) bool {
 	kind, _, ok := strings.Cut(s, ":")
 	switch kind {
-	case "uniform", "rmat", "zipf", "ratings":
+	case "uniform", "rmat", "zipf", "skewed", "ratings":
 		return ok
 	}
 	return false
@@ -37,6 +38,7 @@ func IsSpec(s string) bool {
 //	uniform:ROWSxCOLS:NNZ
 //	rmat:SCALE:NNZ
 //	zipf:ROWSxCOLS:NNZ:EXPONENT
+//	skewed:ROWSxCOLS:NNZ:rows=SIGMA:cols=EXPONENT
 //	ratings:ROWSxCOLS:NNZ:RANK:NOISE
 //
 // each with an optional :seed=N at the end (1 without). Counts may end in k, M or G, which
@@ -58,7 +60,7 @@ func ParseSpec(text string) (Spec, error) {
 			parts = parts[:n-1]
 		}
 	}
-	want, ok := map[string]int{"uniform": 2, "rmat": 2, "zipf": 3, "ratings": 4}[s.Kind]
+	want, ok := map[string]int{"uniform": 2, "rmat": 2, "zipf": 3, "skewed": 4, "ratings": 4}[s.Kind]
 	if !ok || len(parts) != want {
 		return fail("want %s", specForms)
 	}
@@ -91,6 +93,16 @@ func ParseSpec(text string) (Spec, error) {
 			return fail("exponent %q: want a number from 0 (no skew) to 10", parts[2])
 		}
 		s.Exponent = x
+	case "skewed":
+		sigma, okSigma := parseSkew(parts[2], "rows=")
+		x, okExponent := parseSkew(parts[3], "cols=")
+		if !okSigma || !okExponent {
+			return fail("skew %s:%s; want rows=SIGMA:cols=EXPONENT, numbers from 0 (no skew) to 10", parts[2], parts[3])
+		}
+		if room := int64(s.Rows) * longestSkewed(s.Cols); s.NNZ > room {
+			return fail("%d non-zeros do not fit the %d that rows of at most %d hold", s.NNZ, room, longestSkewed(s.Cols))
+		}
+		s.Sigma, s.Exponent = sigma, x
 	case "ratings":
 		rank, err := strconv.Atoi(parts[2])
 		if err != nil || rank < 0 || rank > 4096 {
@@ -103,6 +115,13 @@ func ParseSpec(text string) (Spec, error) {
 		s.Rank, s.Noise = rank, noise
 	}
 	return s, nil
+}
+
+// parseSkew reads a number from 0 to 10 after its name.
+func parseSkew(text, name string) (float64, bool) {
+	number, ok := strings.CutPrefix(text, name)
+	x, err := strconv.ParseFloat(number, 64)
+	return x, ok && err == nil && x >= 0 && x <= 10
 }
 
 // parseCount reads a whole number in [0, limit], which may be written with a suffix: 5M, 4.4M.
@@ -134,6 +153,8 @@ func (s Spec) String() string {
 		return fmt.Sprintf("rmat:%d:%d:seed=%d", s.Scale, s.NNZ, s.Seed)
 	case "zipf":
 		return fmt.Sprintf("zipf:%s:%d:%v:seed=%d", shape, s.NNZ, s.Exponent, s.Seed)
+	case "skewed":
+		return fmt.Sprintf("skewed:%s:%d:rows=%v:cols=%v:seed=%d", shape, s.NNZ, s.Sigma, s.Exponent, s.Seed)
 	case "ratings":
 		return fmt.Sprintf("ratings:%s:%d:%d:%v:seed=%d", shape, s.NNZ, s.Rank, s.Noise, s.Seed)
 	}

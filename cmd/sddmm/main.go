@@ -111,6 +111,7 @@ docword, SVMlight, LDA-C, adjacency lists, .smtx, .npz, .parquet; also .gz and .
 
   uniform:ROWSxCOLS:NNZ            rmat:SCALE:NNZ
   zipf:ROWSxCOLS:NNZ:EXPONENT      ratings:ROWSxCOLS:NNZ:RANK:NOISE
+  skewed:ROWSxCOLS:NNZ:rows=SIGMA:cols=EXPONENT
 
 each with an optional :seed=N at the end; counts may end in k, M or G.
 
