@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	bench "sddmmkit/bench/kernels"
 	dense "sddmmkit/dense/kernels"
 	conformance "sddmmkit/internal/conformance/kernels"
 
@@ -33,6 +34,7 @@ var packages = []kernels{
 	{"internal/conformance/kernels", conformance.Variants()},
 	{"sddmm/kernels", sddmm.Variants()},
 	{"spmm/kernels", spmm.Variants()},
+	{"bench/kernels", bench.Variants()},
 }
 
 func main() {

@@ -1,0 +1,46 @@
+// out_g = the sum of all elements of the rows of B that group g asks for: rows cols_j for RUN consecutive non-zeros j.
+// It reads what SDDMM and SpMM read of B, in the order of a pattern, and does next to nothing with it.
+//
+// A group of LANES threads reads CHUNKS loads of V elements a lane at a time, UNROLL rows of them on their way; longer
+// rows are read in slices.
+//
+// Macros: T, V, LANES, CHUNKS, UNROLL, RUN.
+
+#define SLICE (LANES * CHUNKS) // loads of a row at a time
+
+KERNEL(BLOCK_THREADS, NAME)(long nnz, int k, IN(int, cols), IN(T, b), long ldb, OUT(T, out))
+{
+	AT_IN(int, cols);
+	AT_IN(T, b);
+	AT_OUT(T, out);
+	LANES_SCRATCH(T, BLOCK_THREADS);
+
+	const int lane = THREAD % LANES;
+	const int loads = k / V;
+	const long group = (BLOCK * BLOCK_THREADS + THREAD) / LANES;
+	const long lo = group * RUN;
+	VEC acc[CHUNKS];
+	UNROLLED for (int q = 0; q < CHUNKS; q++)
+		acc[q] = VEC_ZERO;
+	for (int start = 0; start < loads; start += SLICE) {
+		const int at = start + lane;
+		for (int t = 0; t < RUN; t += UNROLL) {
+			VEC rb[UNROLL][CHUNKS];
+			UNROLLED for (int u = 0; u < UNROLL; u++) {
+				const long j = lo + t + u;
+				const GLOBAL VEC *from = CVECS(b + (j < nnz ? FETCH(cols + j) : 0) * ldb);
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					rb[u][q] = j < nnz && at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
+			}
+			UNROLLED for (int u = 0; u < UNROLL; u++)
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					VEC_SCALE_ADD(acc[q], 1, rb[u][q]);
+		}
+	}
+	T sum = 0;
+	UNROLLED for (int q = 0; q < CHUNKS; q++)
+		sum += VEC_SUM(acc[q]);
+	SUM_LANES(sum, LANES);
+	if (lane == 0 && lo < nnz)
+		out[group] = sum;
+}
