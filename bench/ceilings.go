@@ -21,11 +21,18 @@ import (
 //	        point: SDDMM's own, and one that touches each cache line once, whatever the
 //	        instruction set
 //
+// A GPU has the rates at which it reads and copies arrays that no cache holds; how fast it gathers is measured
+// with each case, see Options.Gather.
+//
 // A device that does not measure itself has no memory ceilings. Bandwidths are kept in the user's cache
 // folder, so that only the first call on a machine takes seconds.
 func MeasureRoofline[T sddmm.Float](ctx context.Context, dev device.Device) (Roofline, error) {
 	r := Roofline{Threads: max(dev.Props().Threads, 1)}
 	var err error
+	if launcher, ok := dev.(device.Launcher); ok {
+		err := measureStreams(ctx, launcher, streamBytes(dev.Props()), &r)
+		return r, err
+	}
 	if r.Flops, err = peakFlops[T](ctx, dev); err != nil {
 		return Roofline{}, err
 	}

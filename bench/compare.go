@@ -55,7 +55,9 @@ type key struct {
 	typ, device    string
 	threads        int
 	implementation string
+	cold           bool
 	by             TileBy
+	algorithm      string
 }
 
 // keyOf returns the key of a record; only a full one tells implementations and tiles apart.
@@ -64,9 +66,9 @@ func keyOf(r Record, full bool) key {
 	if id == "" {
 		id = r.Matrix
 	}
-	k := key{op: r.Op, epilogue: r.Epilogue, hash: id, k: r.K, typ: r.Type, device: r.Device, threads: r.Threads}
+	k := key{op: r.Op, epilogue: r.Epilogue, hash: id, k: r.K, typ: r.Type, device: r.Device, threads: r.Threads, cold: r.Cache == Cold}
 	if full {
-		k.implementation, k.by = r.Implementation, r.TileBy
+		k.implementation, k.by, k.algorithm = r.Implementation, r.TileBy, r.Algorithm
 	}
 	return k
 }

@@ -28,6 +28,8 @@
 // The figure is the median, with a 95 % confidence interval from order statistics (no distribution is
 // assumed), the median absolute deviation and the minimum.
 //
+// On a GPU calls follow each other on the same operands too, unless Options.Cold makes them go round sets of operands.
+//
 // # The ceiling
 //
 // A Roofline holds what a machine was measured to do: flops per second, and for each level of memory the
@@ -36,4 +38,8 @@
 // can hold, when every cache holds the rows that are used most. The share is that time over the
 // measured one. Columns in panels fetch a row of B from memory once per panel, not once per
 // non-zero: with tiles a share can pass 1.
+//
+// On a GPU the ceiling is the time in which the device gathers the rows of B that the non-zeros ask for, in their order,
+// and does nothing else; or that in which memory moves the compulsory bytes, where that is longer and no cache holds
+// them. Both are measured. The first is in every record, and implementations that reuse rows can be faster.
 package bench

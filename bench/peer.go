@@ -112,6 +112,7 @@ func peerOperation(out []float64, call func()) *operation[float64] {
 		poison: func() error { setNaN(out); return nil },
 		result: func() ([]float64, error) { return out, nil },
 		close:  func() error { return nil },
+		mark:   nan[float64](),
 	}
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/errbound"
+	"sddmmkit/internal/parallel"
 	"sddmmkit/sddmm"
 	"sddmmkit/spmm"
 )
@@ -194,8 +196,11 @@ func (e *WrongError) Error() string {
 	return fmt.Sprintf("%s of %s with K = %d is wrong: element %d is %v, want %v within %.3g; no time is reported", e.Case.Op, e.Matrix, e.Case.K, e.Element, e.Got, e.Want, e.Bound)
 }
 
-// check compares a result, which was NaN everywhere before it was computed, with the reference.
-func (p *problem[T]) check(got []T) (Accuracy, error) {
+// sumPiece is the number of elements whose sum is one term of the checksum.
+const sumPiece = 1 << 20
+
+// check compares a result, which was mark or NaN everywhere before it was computed, with the reference.
+func (p *problem[T]) check(got []T, mark T) (Accuracy, error) {
 	wrong := func(e int64, want, bound float64) (Accuracy, error) {
 		return Accuracy{}, &WrongError{Case: p.c, Matrix: p.m.Name, Element: e, Got: float64(got[e]), Want: want, Bound: bound}
 	}
@@ -211,11 +216,25 @@ func (p *problem[T]) check(got []T) (Accuracy, error) {
 			acc.Error = max(acc.Error, diff/p.size[n])
 		}
 	}
-	for e, x := range got {
-		if x != x {
+	// Pieces add up on their own and their sums in order, so that the checksum does not depend on threads.
+	sums, bad := make([]float64, (len(got)+sumPiece-1)/sumPiece), make([]int, (len(got)+sumPiece-1)/sumPiece)
+	_ = parallel.Units(context.Background(), 0, len(sums), func(u int) {
+		lo, sum := u*sumPiece, 0.0
+		bad[u] = -1
+		for e, x := range got[lo:min(lo+sumPiece, len(got))] {
+			if x != x || x == mark {
+				bad[u] = lo + e
+				return
+			}
+			sum += float64(x)
+		}
+		sums[u] = sum
+	})
+	for u, e := range bad {
+		if e >= 0 {
 			return wrong(int64(e), math.NaN(), 0)
 		}
-		acc.Sum += float64(x)
+		acc.Sum += sums[u]
 	}
 	return acc, nil
 }

@@ -17,6 +17,12 @@ import (
 	"sddmmkit/internal/atomicfile"
 )
 
+// What the caches hold when a call begins: what the call before it left, with the same operands or with others.
+const (
+	Warm = "warm"
+	Cold = "cold"
+)
+
 // Own is the implementation that this module is, in records.
 const Own = "sddmmkit"
 
@@ -24,6 +30,7 @@ const Own = "sddmmkit"
 type Record struct {
 	Event          string `json:"event"` // "result"
 	Implementation string `json:"implementation"`
+	Version        string `json:"version,omitempty"` // of a peer's library
 	Op             Op     `json:"op"`
 	Epilogue       string `json:"epilogue,omitempty"`
 	Matrix         string `json:"matrix"`
@@ -35,15 +42,21 @@ type Record struct {
 	K              int    `json:"k"`
 	Type           string `json:"type"` // float32, float64
 	Device         string `json:"device"`
-	Threads        int    `json:"threads"` // 0 where the device has none
-	Tile           string `json:"tile"`    // in use: none, or TixTjxTk with 0 for all
-	TileBy         TileBy `json:"tile_by"` // what chose it: none, model, exhaustive or given
+	Threads        int    `json:"threads"`             // 0 where the device has none
+	Tile           string `json:"tile"`                // in use: none, or TixTjxTk with 0 for all
+	TileBy         TileBy `json:"tile_by"`             // what chose it: none, model, exhaustive or given
+	Algorithm      string `json:"algorithm,omitempty"` // of a peer that has several
+	Kernel         string `json:"kernel,omitempty"`    // of ours on a GPU
+	Cache          string `json:"cache"`               // warm or cold, see Options.Cold
+	OperandSets    int    `json:"operand_sets"`        // that calls go to in turn
 
 	GFLOPS           float64  `json:"gflops"`
 	GBPerSecond      float64  `json:"gb_per_s"`                   // of Bytes
 	RooflineShare    *float64 `json:"roofline_share"`             // RooflineSeconds over the median
 	RooflineSeconds  *float64 `json:"roofline_seconds,omitempty"` // the least time by what was measured of the machine
-	RooflineLimit    string   `json:"roofline_limit,omitempty"`   // flops, or a level of memory
+	RooflineLimit    string   `json:"roofline_limit,omitempty"`   // flops, gather, or a level of memory
+	GatherSeconds    *float64 `json:"gather_seconds,omitempty"`   // in which the device did nothing but gather the rows of B (GPU)
+	GatherShare      *float64 `json:"gather_share,omitempty"`     // GatherSeconds over the median
 	PredictedSeconds *float64 `json:"predicted_seconds"`          // by the model, for this tile
 
 	Search *Search `json:"search,omitempty"` // where the tile was searched for
@@ -52,7 +65,7 @@ type Record struct {
 	Samples        int       `json:"samples"`
 	Warmups        int       `json:"warmups"`
 	CallsPerSample int       `json:"calls_per_sample"`
-	Timing         string    `json:"timing"`  // host or events
+	Timing         string    `json:"timing"`  // host or device events
 	Seconds        []float64 `json:"seconds"` // per call, a sample each
 
 	Accuracy
@@ -81,6 +94,10 @@ func (r *Record) summarize() {
 	if r.RooflineSeconds != nil {
 		share := *r.RooflineSeconds / r.Median
 		r.RooflineShare = &share
+	}
+	if r.GatherSeconds != nil {
+		share := *r.GatherSeconds / r.Median
+		r.GatherShare = &share
 	}
 }
 

@@ -62,7 +62,7 @@ func TestRecordFields(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range strings.Fields(`event implementation op matrix rows cols nnz data_hash seed k type device threads tile tile_by gflops gb_per_s
+	for _, f := range strings.Fields(`event implementation op matrix rows cols nnz data_hash seed k type device threads tile tile_by cache operand_sets gflops gb_per_s
 		roofline_share predicted_seconds seconds_median seconds_low seconds_high seconds_mad seconds_min samples warmups calls_per_sample timing
 		seconds error error_bound_share error_checked checksum flops bytes compulsory_bytes commit time`) {
 		if _, ok := got[f]; !ok {

@@ -8,6 +8,10 @@ type Roofline struct {
 	Threads int             `json:"threads"`
 	Flops   float64         `json:"flops"` // per second, of all threads
 	Memory  device.Measured `json:"memory"`
+
+	// Of a GPU, in bytes per second, beyond its caches; a copy counts what it reads and what it writes.
+	Read float64 `json:"read,omitempty"`
+	Copy float64 `json:"copy,omitempty"`
 }
 
 // ceiling is the least time a case can take, and what sets it.

@@ -17,6 +17,13 @@ type Options struct {
 	Seed     uint64   // of the dense operands
 	Roofline Roofline // of the device, for this element type; the zero value leaves the share out
 
+	// Cold makes calls on a GPU go to several sets of operands in turn, so many that a set has left the cache before
+	// its next turn. Otherwise calls follow each other on one set, and what fits the cache is in it.
+	Cold bool
+
+	// Gather measures on a GPU, before a case, how fast it gathers the rows of B and does nothing else.
+	Gather bool
+
 	// Machine is the device as the model sees it; nil leaves predictions out.
 	Machine *model.Machine
 }
@@ -43,7 +50,7 @@ func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c 
 func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
 	m, c := p.m, p.c
 	counts, _ := count(m, c, int64(unsafe.Sizeof(T(0))))
-	return &Record{Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
+	return &Record{Cache: Warm, Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
 		DataHash: m.Hash, Seed: seed, K: c.K, Type: typeName[T](), Counts: counts}
 }
 
@@ -75,37 +82,59 @@ func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *pro
 	if err := again(p, op, rec.Accuracy); err != nil {
 		return tile, err
 	}
-	rec.Tile = tileText(tile)
+	rec.Tile, rec.Kernel, rec.OperandSets = tileText(tile), op.kernel, len(op.each())
 	rec.fill(t, calls, clock.name())
 	return tile, nil
 }
 
-// first runs an operation for the first time and checks its result.
-func first[T sddmm.Float](ctx context.Context, p *problem[T], op *operation[T]) (Accuracy, error) {
-	if err := op.poison(); err != nil {
-		return Accuracy{}, err
+// first runs an operation for the first time and checks its result, and where calls go to several in turn, all of
+// them and theirs.
+func first[T sddmm.Float](ctx context.Context, p *problem[T], op *operation[T]) (acc Accuracy, err error) {
+	for i, one := range op.each() {
+		if err := one.poison(); err != nil {
+			return Accuracy{}, err
+		}
+		if err := one.call(ctx); err != nil {
+			return Accuracy{}, err
+		}
+		if i > 0 {
+			if err := same(p, one, acc); err != nil {
+				return Accuracy{}, err
+			}
+			continue
+		}
+		got, err := one.result()
+		if err != nil {
+			return Accuracy{}, err
+		}
+		if acc, err = p.check(got, one.mark); err != nil {
+			return Accuracy{}, err
+		}
 	}
-	if err := op.call(ctx); err != nil {
-		return Accuracy{}, err
-	}
-	got, err := op.result()
-	if err != nil {
-		return Accuracy{}, err
-	}
-	return p.check(got)
+	return acc, nil
 }
 
 // again checks that the last result is the same as the first.
 func again[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error {
+	for _, one := range op.each() {
+		if err := same(p, one, before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same checks a result, which must be the one before to the bit unless the operation varies.
+func same[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error {
 	got, err := op.result()
 	if err != nil {
 		return err
 	}
-	after, err := p.check(got)
+	after, err := p.check(got, op.mark)
 	if err != nil {
 		return err
 	}
-	if after != before {
+	if after != before && !op.varies {
 		return fmt.Errorf("%s of %s with K = %d gave another result the last time: the sum of its elements is %v and was %v", p.c.Op, p.m.Name, p.c.K, after.Sum, before.Sum)
 	}
 	return nil
@@ -119,14 +148,20 @@ func (r *Record) bound(roof Roofline, t traffic) {
 	}
 }
 
-// fits reports a case whose operands do not fit the memory of a device.
-func fits[T sddmm.Float](props device.Props, m *Matrix[T], c Case) error {
+// operandBytes is the size of the operands of a case on a device.
+func operandBytes[T sddmm.Float](m *Matrix[T], c Case) int64 {
 	size := int64(unsafe.Sizeof(T(0)))
 	rows, cols, k, nnz := int64(m.S.Rows), int64(m.S.Cols), int64(c.K), m.S.NNZ()
 	need := (rows+cols)*k*size + nnz*(4+2*size) + 8*rows
 	if c.Op == SpMMT {
 		need += nnz*(4+8) + 8*cols // a second index
 	}
+	return need
+}
+
+// fits reports a case whose operands do not fit the memory of a device.
+func fits[T sddmm.Float](props device.Props, m *Matrix[T], c Case) error {
+	need := operandBytes(m, c)
 	if props.MemoryBytes > 0 && need > props.MemoryBytes {
 		return fmt.Errorf("%s of %s with K = %d in %s needs %.3g GB, and %s has %.3g GB; take a smaller K or matrix",
 			c.Op, m.Name, c.K, typeName[T](), float64(need)/1e9, props.Name, float64(props.MemoryBytes)/1e9)

@@ -17,6 +17,7 @@ type Sampling struct {
 	Seconds float64 // and at least so many seconds of them; 0.5
 	Limit   float64 // seconds after which no warm-up or sample begins, but for one and three; 20 × Seconds
 
+	warm   float64 // seconds of warm-ups at least
 	sample float64 // seconds that a sample takes at least, where calls are short; sampleSeconds
 }
 
@@ -79,7 +80,7 @@ func (t hostTimer) time(f func() error) (float64, error) {
 // eventTimer asks the device.
 type eventTimer struct{ stream device.Stream }
 
-func (t eventTimer) name() string { return "events" }
+func (t eventTimer) name() string { return "device events" }
 
 func (t eventTimer) time(f func() error) (float64, error) {
 	begin, err := t.stream.Record()
@@ -110,7 +111,7 @@ type timed struct {
 func (s Sampling) take(ctx context.Context, t timer, call func() error) (timed, error) {
 	once, spent := math.Inf(1), 0.0
 	out := timed{calls: 1}
-	for out.warmups < s.Warmups && spent < s.Limit {
+	for (out.warmups < s.Warmups || spent < s.warm) && spent < s.Limit {
 		took, err := t.time(call)
 		if err != nil {
 			return timed{}, err

@@ -14,13 +14,17 @@ import (
 	"sddmmkit/sddmm"
 )
 
-// Session measures cases on one matrix and device. It keeps what searches share, the pattern on the device
-// with its panels, until Close.
+// Session measures cases on one matrix and device. It keeps what cases share until Close: the pattern on the device,
+// with its panels for searches, and on a GPU the values.
 type Session[T sddmm.Float] struct {
-	dev device.Device
-	m   *Matrix[T]
-	opt Options
-	pat *pattern.Resident
+	dev     device.Device
+	m       *Matrix[T]
+	opt     Options
+	cache   int64 // bytes of the device's largest
+	pat     *pattern.Resident
+	values  *device.Buffer[T]
+	scratch []T                   // results of a GPU
+	gathers map[gatherKey]float64 // seconds, once measured
 }
 
 // NewSession returns a session for m on dev.
@@ -29,7 +33,13 @@ func NewSession[T sddmm.Float](dev device.Device, m *Matrix[T], opt Options) (*S
 	if opt.Sampling, err = opt.Sampling.withDefaults(); err != nil {
 		return nil, err
 	}
-	return &Session[T]{dev: dev, m: m, opt: opt}, nil
+	if opt.Cold {
+		if _, ok := dev.(device.Launcher); !ok {
+			return nil, fmt.Errorf("bench: cold caches are measured on GPUs only, and %s is none", dev.Name())
+		}
+	}
+	props := dev.Props()
+	return &Session[T]{dev: dev, m: m, opt: opt, gathers: map[gatherKey]float64{}, cache: cmp.Or(max(props.L2Bytes, props.L3Bytes), assumedCache)}, nil
 }
 
 // pattern returns the side of the shared pattern that an operation goes over.
@@ -51,27 +61,51 @@ func (s *Session[T]) pattern(op Op) (*pattern.Resident, error) {
 }
 
 // Run measures a case: see the function Run.
-func (s *Session[T]) Run(ctx context.Context, c Case) (rec *Record, err error) {
-	if err := c.Check(); err != nil {
+func (s *Session[T]) Run(ctx context.Context, c Case) (*Record, error) {
+	all, _, err := s.RunBeside(ctx, c)
+	if err != nil {
 		return nil, err
 	}
+	return all[0], nil
+}
+
+// RunBeside measures a case and then the same with peers, on the same memory of the device where it is a GPU. The
+// first record is ours; every algorithm of a peer has its own. A peer that cannot, fails or is wrong has none,
+// and an error among failed instead.
+func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[T]) (all []*Record, failed []error, err error) {
+	if err := c.Check(); err != nil {
+		return nil, nil, err
+	}
 	if err := fits(s.dev.Props(), s.m, c); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	launcher, onGPU := s.dev.(device.Launcher)
+	if onGPU && c.Tiling.By != "" && c.Tiling.By != TileByModel {
+		return nil, nil, fmt.Errorf("bench: tiles by %q; on %s the plan chooses, want %q", c.Tiling.By, s.dev.Name(), TileByModel)
 	}
 	runtime.GC() // the operands of the case before are garbage now
 	p, err := newProblem(s.dev, s.m, c, s.opt.Seed)
 	if err != nil {
-		return nil, fmt.Errorf("%s of %s with K = %d: %w", c.Op, s.m.Name, c.K, err)
+		return nil, nil, fmt.Errorf("%s of %s with K = %d: %w", c.Op, s.m.Name, c.K, err)
 	}
-	if c.Tiling.By == TileBySearch {
-		rec, err = s.search(ctx, p)
-	} else {
-		rec, err = s.one(ctx, p)
+	switch {
+	case onGPU:
+		all, failed, err = s.gpu(ctx, launcher, p, peers)
+	case len(peers) > 0:
+		err = fmt.Errorf("bench: %s measures beside ours on GPUs only, and %s is none", peers[0].Name(), s.dev.Name())
+	default:
+		one := s.one
+		if c.Tiling.By == TileBySearch {
+			one = s.search
+		}
+		var rec *Record
+		rec, err = one(ctx, p)
+		all = []*Record{rec}
 	}
 	if err = errors.Join(err, p.close()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return rec, nil
+	return all, failed, nil
 }
 
 // one measures a problem with the tile that its case says.
@@ -128,9 +162,9 @@ func (s *Session[T]) predict(machine *model.Machine, p *problem[T], tile model.T
 
 var modelOps = map[Op]model.Op{SDDMM: model.SDDMM, SpMM: model.SpMM, SpMMT: model.SpMMT}
 
-// Close frees what searches shared.
+// Close frees what cases shared.
 func (s *Session[T]) Close() error {
-	err := s.pat.Close()
-	s.pat = nil
+	err := errors.Join(s.values.Close(), s.pat.Close())
+	s.pat, s.values, s.scratch = nil, nil, nil
 	return err
 }

@@ -37,6 +37,14 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 		a.Buf.Arg(), device.Value(int64(a.Stride)), b.Buf.Arg(), device.Value(int64(b.Stride)), p.Arg())
 }
 
+// Kernel names the kernel that Run launches for a and b on a GPU; it is empty on the CPU.
+func (pl *Plan[T]) Kernel(a, b *dense.Resident[T]) string {
+	if _, ok := pl.pat.Device().(device.Launcher); !ok {
+		return ""
+	}
+	return kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned()).Name()
+}
+
 // load returns a kernel on a device.
 func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
 	program, err := v.Program()

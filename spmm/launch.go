@@ -48,6 +48,14 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 		l.Split.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
 }
 
+// Kernel names the kernel that Run launches for b and c on a GPU; it is empty on the CPU.
+func (pl *Plan[T]) Kernel(b, c *dense.Resident[T]) string {
+	if _, ok := pl.pat.Device().(device.Launcher); !ok {
+		return ""
+	}
+	return kernels.NewGather(dialect.TypeOf[T](), c.Cols, b.Aligned() && c.Aligned()).Name()
+}
+
 // load returns a kernel on a device.
 func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
 	program, err := v.Program()

@@ -23,18 +23,29 @@ KERNEL(BLOCK_THREADS, NAME)(long nnz, int k, IN(int, cols), IN(T, b), long ldb, 
 	UNROLLED for (int q = 0; q < CHUNKS; q++)
 		acc[q] = VEC_ZERO;
 	for (int start = 0; start < loads; start += SLICE) {
-		const int at = start + lane;
+		int at[CHUNKS];
+		T use[CHUNKS];
+		UNROLLED for (int q = 0; q < CHUNKS; q++) {
+			const int load = start + lane + q * LANES;
+			at[q] = load < loads ? load : loads - 1;
+			use[q] = load < loads;
+		}
+		// Nothing branches around a load: past an end the last one is read again and not used.
 		for (int t = 0; t < RUN; t += UNROLL) {
+			int col[UNROLL];
 			VEC rb[UNROLL][CHUNKS];
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const long j = lo + t + u;
-				const GLOBAL VEC *from = CVECS(b + (j < nnz ? FETCH(cols + j) : 0) * ldb);
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					rb[u][q] = j < nnz && at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
-			}
 			UNROLLED for (int u = 0; u < UNROLL; u++)
+				col[u] = FETCH(cols + (lo + t + u < nnz ? lo + t + u : nnz - 1));
+			UNROLLED for (int u = 0; u < UNROLL; u++) {
+				const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
 				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_SCALE_ADD(acc[q], 1, rb[u][q]);
+					rb[u][q] = FETCH(from + at[q]);
+			}
+			UNROLLED for (int u = 0; u < UNROLL; u++) {
+				const T inside = lo + t + u < nnz;
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					VEC_SCALE_ADD(acc[q], inside * use[q], rb[u][q]);
+			}
 		}
 	}
 	T sum = 0;

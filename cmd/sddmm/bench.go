@@ -13,6 +13,7 @@ import (
 
 	"sddmmkit/backend"
 	"sddmmkit/bench"
+	"sddmmkit/bench/cusparse"
 	"sddmmkit/device"
 	"sddmmkit/model"
 	"sddmmkit/sddmm"
@@ -35,7 +36,8 @@ type benchFlags struct {
 	seconds  float64
 	warmups  int
 	seed     uint64
-	peers    bool
+	peers    []string
+	cold     bool
 	roofline bool
 	out      string
 	export   string
@@ -54,16 +56,22 @@ once. The ceiling is what this machine was measured to do: flops in the L1 cache
 level of memory; the share is the ceiling's time over the
 measured one. "go doc sddmmkit/bench" has the formulas.
 
+On a GPU (--device cuda:0, opencl:0) time is taken by the device's events. Before each case it is measured how fast
+the device gathers the rows of B that the matrix asks for and does nothing else: "gather" is that time over ours.
+Calls follow each other on the same operands; --cold goes round so many sets of them that none is left in the cache.
+
 With --json each case is a line {"event":"result","op":…,"matrix":…,"k":…,"device":…,"threads":…,"gflops":…,
 "gb_per_s":…,"seconds_median":…,"samples":…,"error":…,"roofline_share":…,"tile":…,"predicted_seconds":…}.
 
 Suites: ` + suiteHelp(),
 		Example: `  sddmm bench
   sddmm bench --op sddmm --matrix rmat:17:4.4M --k 32,128 --threads 1,2
-  sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers
+  sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers go
+  sddmm bench --device cuda:0 --suite gpu --peers cusparse --out gpu.jsonl
   sddmm bench --suite cpu --out before.jsonl
   sddmm bench --matrix uniform:131072x131072:5M --k 128 --tile exhaustive
   sddmm bench compare before.jsonl after.jsonl
+  sddmm bench table gpu.jsonl
   sddmm bench ceilings`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -92,12 +100,13 @@ Suites: ` + suiteHelp(),
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
-	flags.BoolVar(&f.peers, "peers", false, "measure james-bowman/sparse and gonum too, in float64, where they can and fit")
-	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine first, for shares and predictions")
+	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device), all")
+	flags.BoolVar(&f.cold, "cold", false, "on a GPU: operands that are not in the cache when a call begins")
+	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine, for shares and predictions")
 	flags.StringVar(&f.out, "out", "", "save the records to a file, for \"bench compare\"")
 	flags.StringVar(&f.export, "export", "", "write the matrix for programs in other languages (see docs/bench.md), and measure nothing")
 	f.readFlags.registerFile(flags)
-	cmd.AddCommand(a.benchCompareCommand(), a.benchCeilingsCommand())
+	cmd.AddCommand(a.benchCompareCommand(), a.benchTableCommand(), a.benchCeilingsCommand())
 	return cmd
 }
 
@@ -127,11 +136,39 @@ type benchPlan struct {
 	cases   []bench.Case
 	threads []int
 	opt     bench.Options
+	peers   []string // names of groups: go, cusparse
+}
+
+// The groups of peers.
+const (
+	goPeers       = "go"
+	cusparsePeers = "cusparse"
+)
+
+// parsePeers returns the groups of peers that are asked for. Of all, those are meant that run on the device.
+func (f *benchFlags) parsePeers() ([]string, error) {
+	var groups []string
+	for _, name := range f.peers {
+		switch name {
+		case goPeers, cusparsePeers:
+			groups = append(groups, name)
+		case "all":
+			if strings.HasPrefix(f.device, "cuda") {
+				groups = append(groups, cusparsePeers)
+			} else {
+				groups = append(groups, goPeers)
+			}
+		default:
+			return nil, usagef("--peers %q; want go, cusparse or all", name)
+		}
+	}
+	return groups, nil
 }
 
 // plan checks the flags.
 func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
-	if _, err := f.readFlags.options(); err != nil {
+	_, err := f.readFlags.options()
+	if err != nil {
 		return nil, err
 	}
 	p := &benchPlan{flags: f, threads: f.threads}
@@ -185,15 +222,16 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		}
 		p.suite.Tiling = tiling
 	}
-	epilogue, err := parseEpilogue(f.epilogue)
-	if err != nil {
+	if given("epilogue") {
+		if p.suite.Epilogue, err = parseEpilogue(f.epilogue); err != nil {
+			return nil, err
+		}
+	}
+	if p.peers, err = f.parsePeers(); err != nil {
 		return nil, err
 	}
 	p.cases = p.suite.Cases()
 	for i := range p.cases {
-		if p.cases[i].Op == bench.SDDMM {
-			p.cases[i].Epilogue = epilogue
-		}
 		if err := p.cases[i].Check(); err != nil {
 			return nil, usagef("%v", err)
 		}
@@ -206,7 +244,15 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 	if !deviceName.MatchString(f.device) {
 		return nil, usagef("--device %q; want auto, cpu, cuda:N or opencl:N", f.device)
 	}
-	p.opt = bench.Options{Seed: f.seed, Sampling: bench.Sampling{Warmups: f.warmups, Samples: f.samples, Seconds: f.seconds}}
+	seconds := f.seconds
+	if p.suite.Seconds > 0 && !changed("seconds") {
+		seconds = p.suite.Seconds
+	}
+	onCPU := f.device == "cpu" || f.device == "auto"
+	if !onCPU {
+		p.threads = []int{0} // of a CPU
+	}
+	p.opt = bench.Options{Seed: f.seed, Cold: f.cold, Gather: f.roofline, Sampling: bench.Sampling{Warmups: f.warmups, Samples: f.samples, Seconds: seconds}}
 	switch {
 	case f.samples < 1 || f.warmups < 1:
 		return nil, usagef("--samples %d, --warmups %d; want at least 1 of each", f.samples, f.warmups)
@@ -214,6 +260,10 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("--seconds %v; want more than 0 and at most 3600", f.seconds)
 	case len(p.cases) == 0 || len(f.threads) == 0 || len(p.suite.Types) == 0:
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
+	case f.cold && onCPU:
+		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
+	case !onCPU && p.suite.Tiling.By != "" && p.suite.Tiling.By != bench.TileByModel:
+		return nil, usagef("--tile %s: on a GPU plans choose; want model", f.tile)
 	case changed("out") && f.out == "", changed("export") && f.export == "":
 		return nil, usagef("--out and --export want the name of a file")
 	case f.export != "" && len(p.suite.Matrices) != 1:
@@ -243,8 +293,11 @@ type benchRun struct {
 	a        *app
 	bar      *progress
 	table    *benchTable
+	besides  *besideTable
 	records  []bench.Record
-	ceilings map[string]ceiling // by type and threads
+	ceilings map[string]ceiling    // by type and threads
+	devices  map[int]device.Device // by threads, once opened
+	cusparse *cusparse.Library     // nil unless asked for and there
 }
 
 func runBench(ctx context.Context, a *app, p *benchPlan) error {
@@ -254,9 +307,11 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 			return err
 		}
 	}
-	r := &benchRun{benchPlan: p, a: a, bar: newProgress(a.err, false), table: &benchTable{a: a}, ceilings: map[string]ceiling{}}
+	r := &benchRun{benchPlan: p, a: a, bar: newProgress(a.err, false), table: &benchTable{a: a}, besides: &besideTable{a: a},
+		ceilings: map[string]ceiling{}, devices: map[int]device.Device{}}
 	defer r.bar.clear()
 	err := r.all(ctx)
+	err = errors.Join(err, r.close())
 	r.bar.clear()
 	if p.flags.out != "" && len(r.records) > 0 {
 		// What was measured before a failure is as good as ever.
@@ -268,6 +323,7 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 		return err
 	}
 	r.table.end()
+	r.besides.end()
 	if s := bench.SumUp(r.records); s.Cases > 0 {
 		if a.json {
 			a.emit(searchedEvent{"searched", s})
@@ -293,7 +349,7 @@ func (r *benchRun) all(ctx context.Context) error {
 				return err
 			}
 		}
-		if r.flags.peers {
+		if slices.Contains(r.peers, goPeers) {
 			if err := measurePeers(ctx, r, source); err != nil {
 				return err
 			}
@@ -330,19 +386,50 @@ func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source stri
 		return err
 	}
 	for _, threads := range r.threads {
-		dev, err := backend.Open(r.flags.device, backend.Options{Threads: threads})
+		dev, err := r.device(threads)
 		if err != nil {
 			return err
 		}
-		err = measureOn(ctx, r, dev, m)
-		if err = errors.Join(err, dev.Close()); err != nil {
+		if err := measureOn(ctx, r, dev, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measureOn measures all cases on one device.
+// device returns the device with a number of threads, which stays open until the end of the run, and opens the
+// library of peers on it. A library that is not there is left out, with a note.
+func (r *benchRun) device(threads int) (device.Device, error) {
+	if dev, ok := r.devices[threads]; ok {
+		return dev, nil
+	}
+	dev, err := backend.Open(r.flags.device, backend.Options{Threads: threads})
+	if err != nil {
+		return nil, err
+	}
+	r.devices[threads] = dev
+	if slices.Contains(r.peers, cusparsePeers) {
+		if r.cusparse, err = cusparse.Open(dev); err != nil {
+			r.bar.clear()
+			r.a.notef("cusparse is left out: %v", err)
+		}
+	}
+	return dev, nil
+}
+
+// close closes what device opened.
+func (r *benchRun) close() error {
+	var errs []error
+	if r.cusparse != nil {
+		errs = append(errs, r.cusparse.Close())
+	}
+	for _, dev := range r.devices {
+		errs = append(errs, dev.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// measureOn measures all cases on one device, and on a GPU the peers there.
 func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[T]) error {
 	opt := r.opt
 	if err := prepare[T](ctx, r, dev, &opt); err != nil {
@@ -352,13 +439,25 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 	if err != nil {
 		return err
 	}
+	var peers []bench.DevicePeer[T]
+	if r.cusparse != nil {
+		peers = append(peers, cusparse.Peer[T](r.cusparse))
+	}
+	_, gpu := dev.(device.Launcher)
 	for _, c := range r.cases {
 		r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
-		rec, err := s.Run(ctx, c)
+		records, failed, err := s.RunBeside(ctx, c, peers...)
 		if err != nil {
 			return errors.Join(err, s.Close())
 		}
-		r.add(rec)
+		r.bar.clear()
+		for _, err := range failed {
+			r.a.notef("%v", err)
+		}
+		r.add(!gpu, records...)
+		if gpu {
+			r.besides.rows(bench.PairUp(r.records[len(r.records)-len(records):]))
+		}
 	}
 	return s.Close()
 }
@@ -374,7 +473,11 @@ func prepare[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device
 	if !r.flags.roofline {
 		return nil
 	}
+	_, gpu := dev.(device.Launcher)
 	key := fmt.Sprintf("%T on %s", T(0), threadCount(dev.Props().Threads))
+	if gpu {
+		key = dev.Name()
+	}
 	c, ok := r.ceilings[key]
 	if !ok {
 		r.bar.busy("measuring the ceilings of " + key)
@@ -382,29 +485,35 @@ func prepare[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device
 		if c.roofline, err = bench.MeasureRoofline[T](ctx, dev); err != nil {
 			return err
 		}
-		if c.machine, err = bench.Machine(ctx, dev); err != nil {
+		r.bar.clear()
+		if gpu {
+			r.besides.ceilings(dev, c.roofline, r.cusparse)
+		} else if c.machine, err = bench.Machine(ctx, dev); err != nil {
 			return err
+		} else {
+			r.table.ceilings(key, c.roofline)
 		}
 		r.ceilings[key] = c
-		r.bar.clear()
-		r.table.ceilings(key, c.roofline)
 	}
 	opt.Roofline, opt.Machine = c.roofline, c.machine
 	return nil
 }
 
-// add reports a record and keeps it.
-func (r *benchRun) add(rec *bench.Record) {
+// add reports records, in the table too if they are to have a row each, and keeps them.
+func (r *benchRun) add(row bool, records ...*bench.Record) {
 	r.bar.clear()
-	r.records = append(r.records, *rec)
-	if r.a.json {
-		r.a.emit(rec)
-		return
+	for _, rec := range records {
+		r.records = append(r.records, *rec)
+		switch {
+		case r.a.json:
+			r.a.emit(rec)
+		case row:
+			r.table.row(rec)
+		}
 	}
-	r.table.row(rec)
 }
 
-// measurePeers measures the peers on one matrix, each case once for every number of threads.
+// measurePeers measures the peers of Go on one matrix, each case once for every number of threads.
 func measurePeers(ctx context.Context, r *benchRun, source string) error {
 	r.bar.busy("reading " + source)
 	m, err := loadBenchMatrix[float64](ctx, r.flags, source)
@@ -447,7 +556,7 @@ func measurePeersOn(ctx context.Context, r *benchRun, dev device.Device, m *benc
 				return err
 			}
 			rec.Props = &props
-			r.add(rec)
+			r.add(true, rec)
 		}
 	}
 	return nil

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"sddmmkit/backend"
 	"sddmmkit/bench"
 	"sddmmkit/device"
+	"sddmmkit/internal/conformance"
 )
 
 // quick are flags that keep a measurement short.
@@ -73,7 +75,7 @@ func TestBenchRoofline(t *testing.T) {
 }
 
 func TestBenchTable(t *testing.T) {
-	o := good(t, append([]string{"bench", "--matrix", "uniform:300x200:5k", "--k", "32", "--peers", "--threads", "1"}, quick...)...)
+	o := good(t, append([]string{"bench", "--matrix", "uniform:300x200:5k", "--k", "32", "--peers", "go", "--threads", "1"}, quick...)...)
 	for _, want := range []string{"operation", "GFLOP/s", "sddmmkit", "james-bowman/sparse", "gonum", "sddmm ", "spmm "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, o.stdout)
@@ -108,6 +110,65 @@ sddmm resi  a-rather-long…atrix.mtx.gz    128  float32    2  0x4096x128      2
            the plan's   0x4096x0        2.00 ms: 0.0% more than the best, predicted at 2.20 ms
            planning     3.2 calls
 spmm        m                               1  float64    1  none             12.5 s   0.0%      0.50     12.3       –                  –   0.0e+00  gonum
+`
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("got%s\nwant%s", got, want)
+	}
+}
+
+// On a GPU there is a row for each case, and records say what is particular to it. PoCL makes one of a CPU.
+func TestBenchOnGPU(t *testing.T) {
+	dev, err := backend.Open("opencl", backend.Options{})
+	conformance.Require(t, device.OpenCL, err)
+	if err := dev.Close(); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"bench", "--device", "opencl:0", "--matrix", "uniform:300x200:5k", "--k", "8", "--op", "sddmm,spmm", "--epilogue", "dot", "--samples", "3", "--seconds", "0.001", "--peers", "cusparse"}
+	out := filepath.Join(t.TempDir(), "gpu.jsonl")
+	o := good(t, append(args, "--json", "--out", out)...)
+	all := events(t, o.stdout)
+	if len(all) != 3 || all[0]["event"] != "ceilings" || !(num(t, all[0], "read") > 0 && num(t, all[0], "copy") > 0) || all[0]["model"] == "" {
+		t.Fatalf("events %v", all)
+	}
+	if !strings.Contains(o.stderr, "cusparse is left out") || !strings.Contains(o.stderr, "cuda:0") {
+		t.Errorf("stderr %q", o.stderr)
+	}
+	for _, e := range all[1:] {
+		if e["timing"] != "device events" || e["cache"] != "warm" || num(t, e, "operand_sets") != 1 || !(num(t, e, "gather_share") > 0) || e["roofline_limit"] == nil ||
+			!strings.Contains(e["kernel"].(string), "gather") || e["device"] != "opencl:0" {
+			t.Errorf("%v", e)
+		}
+	}
+	table := good(t, "bench", "table", out).stdout
+	o = good(t, append(args, "--roofline=false")...)
+	for _, text := range []string{table, o.stdout} {
+		if n := strings.Count(text, "uniform:300x200:5k"); n != 2 || !strings.Contains(text, "gather") || strings.Contains(text, "operation   matrix") {
+			t.Errorf("%d rows, want 2:\n%s", n, text)
+		}
+	}
+}
+
+func TestBesideTableGolden(t *testing.T) {
+	var b strings.Builder
+	a := &app{out: &sink{w: &b}, err: &strings.Builder{}}
+	share := 0.873
+	table := &besideTable{a: a}
+	rec := bench.Record{Op: bench.SDDMM, Epilogue: "dot", Implementation: bench.Own, Matrix: "skewed:300000x102660:69.6M:rows=0.8:cols=0.9", K: 128, Type: "float32", Device: "cuda:0",
+		GFLOPS: 5332, Cache: bench.Warm, GatherShare: &share, Kernel: "sddmm_gather_float_v4_l16_c2", Summary: bench.Summary{Median: 3.34e-3, Low: 3.33e-3, High: 3.36e-3}}
+	peer := rec
+	peer.Implementation, peer.Algorithm, peer.GFLOPS, peer.Median = "cusparse", "default, B transposed", 3885, 4.58e-3
+	alone := rec
+	alone.Op, alone.Epilogue, alone.Kernel, alone.GatherShare = bench.SpMM, "", "spmm_gather_float_v4_l32_c1", nil
+	table.rows(bench.PairUp([]bench.Record{rec, peer, alone}))
+	table.end()
+	const want = `
+matrix                         K  operation   type     cache       time      ±   GFLOP/s      peer  ratio  gather  kernel                        fastest of the peer
+NYTimes-like                 128  sddmm dot   float32  warm     3.34 ms   0.4%      5332      3885   1.37     87%  sddmm_gather_float_v4_l16_c2  cusparse default, B transposed
+NYTimes-like                 128  spmm        float32  warm     3.34 ms   0.4%      5332         –      –       –  spmm_gather_float_v4_l32_c1   –
+
+1.371 times as fast as cusparse in the geometric mean of 1 cases (sddmm)
+1.371 times as fast as cusparse in the geometric mean of 1 cases (all)
+ratio: the peer's median time over ours · gather: the time in which the device only gathers the rows of B, over ours
 `
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("got%s\nwant%s", got, want)
@@ -196,8 +257,12 @@ func TestBenchUsageErrors(t *testing.T) {
 		{"--threads -1", []string{"--threads -1"}},
 		{"--samples 0", []string{"--samples"}},
 		{"--seconds NaN", []string{"--seconds"}},
-		{"--suite gpu", []string{"--suite", "cpu, sweep, model"}},
+		{"--suite tpu", []string{"--suite", "cpu, sweep, model, gpu"}},
 		{"--device tpu", []string{"--device"}},
+		{"--peers mkl", []string{"--peers", "cusparse"}},
+		{"--cold", []string{"--cold", "GPUs"}},
+		{"--device opencl:0 --tile none", []string{"--tile none", "plans choose"}},
+		{"table", []string{"1 arg"}},
 		{"--out=", []string{"--out"}},
 		{"--export x --matrix a,b", []string{"--export", "one matrix"}},
 		{"compare a", []string{"2 arg"}},
@@ -208,6 +273,7 @@ func TestBenchUsageErrors(t *testing.T) {
 		bad(t, exitUsage, c.want, args...)
 	}
 	bad(t, exitFailed, []string{"no-such-file"}, "bench", "compare", "no-such-file", "x")
+	bad(t, exitFailed, []string{"no-such-file"}, "bench", "table", "no-such-file")
 	bad(t, exitFailed, []string{"bad.jsonl:1:", "JSON"}, "bench", "compare", write(t, "bad.jsonl", "hello\n"), "x")
 	bad(t, exitFailed, []string{"no-such-dir"}, "bench", "--out", "no-such-dir/x")
 	bad(t, exitFailed, []string{"no-such-file"}, "bench", "--matrix", "no-such-file")

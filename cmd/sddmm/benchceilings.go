@@ -48,8 +48,11 @@ folder; with the environment variable SDDMMKIT_CACHE=off they are measured anew.
 type ceilingsEvent struct {
 	Event  string `json:"event"` // "ceilings"
 	Device string `json:"device"`
-	Type   string `json:"type"`
+	Type   string `json:"type,omitempty"`
 	bench.Roofline
+
+	Model string `json:"model,omitempty"` // of a GPU
+	Peer  string `json:"peer,omitempty"`  // with its version
 }
 
 func ceilings[T sparse.Float](ctx context.Context, a *app, typ string, threads int) (err error) {
@@ -67,7 +70,7 @@ func ceilings[T sparse.Float](ctx context.Context, a *app, typ string, threads i
 	}
 	bar.clear()
 	if a.json {
-		a.emit(ceilingsEvent{"ceilings", dev.Name(), typ, r})
+		a.emit(ceilingsEvent{Event: "ceilings", Device: dev.Name(), Type: typ, Roofline: r})
 		return nil
 	}
 	a.printf("%s, %s: %s GFLOP/s\n", typ, threadCount(r.Threads), significant(r.Flops/1e9))

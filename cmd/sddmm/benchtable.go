@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"sddmmkit/bench"
 )
@@ -27,7 +25,7 @@ var benchColumns = []struct {
 	{"thr", 3, func(r *bench.Record) string { return fmt.Sprint(r.Threads) }},
 	{"tile", -12, func(r *bench.Record) string { return r.Tile }},
 	{"time", 9, func(r *bench.Record) string { return duration(r.Median) }},
-	{"±", 5, func(r *bench.Record) string { return fmt.Sprintf("%.1f%%", 50*(r.High-r.Low)/r.Median) }},
+	{"±", 5, func(r *bench.Record) string { return spread(r) }},
 	{"GFLOP/s", 8, func(r *bench.Record) string { return significant(r.GFLOPS) }},
 	{"GB/s", 7, func(r *bench.Record) string { return significant(r.GBPerSecond) }},
 	{"share", 6, func(r *bench.Record) string { return percent(r.RooflineShare) }},
@@ -62,19 +60,7 @@ func (t *benchTable) row(r *bench.Record) {
 }
 
 func (t *benchTable) line(cell func(c int) string) {
-	var b strings.Builder
-	for c, col := range benchColumns {
-		text := cell(c)
-		pad := strings.Repeat(" ", max(max(col.width, -col.width)-utf8.RuneCountInString(text), 0))
-		if col.width < 0 {
-			text += pad
-		} else {
-			text = pad + text
-		}
-		b.WriteString(text)
-		b.WriteString("  ")
-	}
-	t.a.printf("%s\n", strings.TrimRight(b.String(), " "))
+	t.a.printf("%s\n", tableLine(len(benchColumns), func(c int) (string, int) { return cell(c), benchColumns[c].width }))
 }
 
 // ceilings says what a machine was measured to do.
@@ -106,6 +92,9 @@ func (t *benchTable) searched(s bench.Searched) {
 
 // end explains the columns.
 func (t *benchTable) end() {
+	if !t.begun {
+		return
+	}
 	t.a.printf("\n± half of the 95%% interval of the median · GB/s a row of B per non-zero · share of the time that the ceilings allow\n" +
 		"without tiles, and what limits it · error relative to the sum of absolute terms, within its bound\n")
 }

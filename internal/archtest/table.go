@@ -51,18 +51,22 @@ var table = []rule{
 	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit", ""},
 
 	// Measuring the primitives, and others beside them: knows no driver, and no file formats but its own.
-	{"bench", "sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+	{"bench", "bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+
+	// A peer that needs a driver, and a device of its kind.
+	{"bench/cusparse", "bench sddmm spmm pattern device device/cuda internal/dl", ""},
 
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
 	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
 	{"internal/dl", "", "github.com/ebitengine/purego"},
 	{"internal/dialect", "device", ""},
-	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
+	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile bench/kernels sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
 
 	// Kernels of operations, in the dialect, and the PTX made of them.
 	{"sddmm/kernels", "device internal/dialect", ""},
 	{"spmm/kernels", "device internal/dialect", ""},
+	{"bench/kernels", "device internal/dialect", ""},
 	{"dense/kernels", "device internal/dialect", ""},
 	{"internal/conformance/kernels", "device internal/dialect", ""},
 	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},

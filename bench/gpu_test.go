@@ -1,0 +1,312 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sddmmkit/backend"
+	"sddmmkit/dataset"
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/internal/conformance"
+	"sddmmkit/sddmm"
+	"sddmmkit/sparse"
+)
+
+// onGPUs runs a test on the GPUs that there are, PoCL's among them.
+func onGPUs(t *testing.T, test func(t *testing.T, dev device.Launcher)) {
+	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
+	conformance.OnGPUs(t, open, func(t *testing.T, open func(t *testing.T) device.Device) {
+		dev := open(t)
+		test(t, dev.(device.Launcher))
+		if u := dev.Usage(); u != (device.Usage{}) {
+			t.Errorf("%+v is still open", u)
+		}
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// stand is a peer that computes with ours, and spoils it as it is told.
+type stand[T sddmm.Float] struct {
+	t      *testing.T
+	plans  int
+	closed int
+}
+
+func (s *stand[T]) Name() string    { return "stand" }
+func (s *stand[T]) Version() string { return "1.2" }
+
+func (s *stand[T]) Algorithms(c Case) ([]string, error) {
+	if c.Op == SpMMT {
+		return nil, &SkipError{Peer: "stand", Reason: "it cannot"}
+	}
+	return []string{"right", "wrong", "silent", "fails"}, nil
+}
+
+type standPlan[T sddmm.Float] struct {
+	s   *stand[T]
+	run func() error
+	op  *operation[T]
+}
+
+var errStand = errors.New("fell over")
+
+func (s *stand[T]) Plan(c Case, algorithm string, o *Placed[T]) (PeerPlan, error) {
+	s.plans++
+	op, err := withPlan(&problem[T]{c: c}, o, Tiling{})
+	if err != nil {
+		return nil, err
+	}
+	pl := &standPlan[T]{s: s, op: op}
+	pl.run = func() error { return op.call(ctxb) }
+	switch algorithm {
+	case "wrong":
+		pl.run = func() error { return fillWith(o.Out, 1) }
+	case "silent":
+		pl.run = func() error { return nil }
+	case "fails":
+		return nil, errors.Join(errStand, pl.Close())
+	}
+	return pl, nil
+}
+
+func (p *standPlan[T]) Run() error { return p.run() }
+
+func (p *standPlan[T]) Close() error {
+	p.s.closed++
+	return p.op.close()
+}
+
+func TestGPU(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		testGPU[float32](t, dev)
+		testGPU[float64](t, dev)
+	})
+}
+
+func testGPU[T sddmm.Float](t *testing.T, dev device.Launcher) {
+	for _, m := range []*Matrix[T]{small[T](t), random[T](t, 70, 90)} {
+		for _, cold := range []bool{false, true} {
+			opt := brief
+			opt.Cold, opt.Gather = cold, true
+			opt.Roofline = Roofline{Read: 1e9, Copy: 2e9}
+			s, err := NewSession(device.Device(dev), m, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.cache = 20_000
+			for _, c := range allCases(1, 36) {
+				if cold && (m.Name == "small" || c.Epilogue != sddmm.Dot) {
+					continue // nothing new
+				}
+				peer := &stand[T]{t: t}
+				all, failed, err := s.RunBeside(ctxb, c, peer)
+				if err != nil {
+					t.Fatalf("%s, %+v: %v", m.Name, c, err)
+				}
+				if peer.plans != peer.closed {
+					t.Errorf("%+v: %d plans, %d closed", c, peer.plans, peer.closed)
+				}
+				checkGPURecord(t, all[0], m.Name, cold)
+				if rec := all[0]; rec.Implementation != Own || rec.Algorithm != "" || !strings.Contains(rec.Kernel, "gather") {
+					t.Errorf("%+v: %+v", c, rec)
+				}
+				if c.Op == SpMMT {
+					var skip *SkipError
+					if len(all) != 1 || len(failed) != 1 || !errors.As(failed[0], &skip) {
+						t.Errorf("%+v: %d records, failed %v", c, len(all), failed)
+					}
+					continue
+				}
+				if len(all) != 2 || len(failed) != 3 {
+					t.Fatalf("%+v: %d records, failed %v", c, len(all), failed)
+				}
+				checkGPURecord(t, all[1], m.Name, cold)
+				if rec := all[1]; rec.Implementation != "stand" || rec.Version != "1.2" || rec.Algorithm != "right" || rec.Kernel != "" || rec.Sum != all[0].Sum || rec.OperandSets != all[0].OperandSets {
+					t.Errorf("%+v: %+v", c, rec)
+				}
+				var wrong, silent *WrongError
+				if !errors.As(failed[0], &wrong) || !errors.As(failed[1], &silent) || silent.Got != peerMark || !errors.Is(failed[2], errStand) ||
+					!strings.Contains(failed[0].Error(), "stand, wrong") {
+					t.Errorf("%+v: failed %v", c, failed)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func checkGPURecord(t *testing.T, rec *Record, matrix string, cold bool) {
+	t.Helper()
+	want := Warm
+	if cold {
+		want = Cold
+	}
+	if rec.Checked == 0 || rec.Samples < 3 || rec.Timing != "device events" || rec.Props == nil || rec.Cache != want || (rec.OperandSets > 1) != cold || rec.OperandSets < 1 ||
+		rec.GatherSeconds == nil || !(*rec.GatherShare > 0) || rec.RooflineShare == nil || *rec.RooflineSeconds < *rec.GatherSeconds || rec.Matrix != matrix || rec.check() != nil {
+		t.Errorf("%+v", rec)
+	}
+}
+
+// Nothing to do is measured as well, and what cannot be measured is said.
+func TestGPULimits(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		for _, p := range []sparse.Pattern{{Rows: 3, Cols: 2, RowPtr: make([]int64, 4)}, {Cols: 2, RowPtr: make([]int64, 1)}, {Rows: 3, RowPtr: make([]int64, 4)}} {
+			m, err := NewMatrix("empty", &sparse.CSR[float32]{Pattern: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			opt := brief
+			opt.Gather = true
+			for _, c := range allCases(4) {
+				if rec, err := Run(ctxb, device.Device(dev), m, c, opt); err != nil || rec.GFLOPS != 0 || rec.GatherShare != nil {
+					t.Errorf("%d×%d, %+v: %v", p.Rows, p.Cols, c, err)
+				}
+			}
+		}
+		m := small[float32](t)
+		opt := brief
+		opt.Cold = true
+		if _, err := Run(ctxb, device.Device(dev), m, Case{Op: SpMM, K: 1}, opt); err == nil || !strings.Contains(err.Error(), "sets of operands") {
+			t.Errorf("a matrix too small for a cold cache: %v", err)
+		}
+		if _, err := Run(ctxb, device.Device(dev), m, Case{Op: SpMM, K: 1, Tiling: Tiling{By: TileNone}}, brief); err == nil || !strings.Contains(err.Error(), "the plan chooses") {
+			t.Errorf("a tile on a GPU: %v", err)
+		}
+		ctx, cancel := context.WithCancel(ctxb)
+		cancel()
+		if _, err := Run(ctx, device.Device(dev), m, Case{Op: SpMM, K: 4}, brief); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
+	opt := brief
+	opt.Cold = true
+	if _, err := NewSession(device.Device(cpu.New(1)), small[float32](t), opt); err == nil || !strings.Contains(err.Error(), "GPUs only") {
+		t.Errorf("a cold cache of a CPU: %v", err)
+	}
+	s, err := NewSession(device.Device(cpu.New(1)), small[float32](t), brief)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.RunBeside(ctxb, Case{Op: SpMM, K: 4}, &stand[float32]{t: t}); err == nil || !strings.Contains(err.Error(), "GPUs only") {
+		t.Errorf("a peer on a CPU: %v", err)
+	}
+}
+
+func TestMeasureStreams(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		var r Roofline
+		if err := measureStreams(ctxb, dev, 100_000, &r); err != nil || !(r.Read > 0 && r.Copy > 0) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	for want, p := range map[int64]device.Props{
+		64 << 20:  {},
+		960 << 20: {L2Bytes: 60 << 20, MemoryBytes: 1 << 37},
+		1 << 30:   {L2Bytes: 100 << 20},
+		1 << 27:   {L2Bytes: 100 << 20, MemoryBytes: 1 << 30},
+	} {
+		if got := streamBytes(p); got != want {
+			t.Errorf("%+v: %d bytes, want %d", p, got, want)
+		}
+	}
+}
+
+// A sum of gathered rows that is off by one row of many is found.
+func TestCheckGathered(t *testing.T) {
+	dev := cpu.New(1)
+	groups := make([]float32, 50)
+	for i := range groups {
+		groups[i] = 32 * 16
+	}
+	b, err := device.FromHost(device.Device(dev), groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := checkGathered(b, 50*32*16, 32*16, 1600); err != nil {
+		t.Error(err)
+	}
+	if err := checkGathered(b, 50*32*16-16, 32*16, 1600); err == nil {
+		t.Error("a missing row passes")
+	}
+}
+
+func TestFillWith(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		for _, n := range []int64{0, 1, 7, fillElements, fillElements + 1, 3*fillElements - 5} {
+			b, err := device.Alloc[float32](dev, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := fillWith(b, 3); err != nil {
+				t.Fatal(err)
+			}
+			x := make([]float32, n)
+			if err := b.Download(x); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range x {
+				if v != 3 {
+					t.Fatalf("element %d of %d is %v", i, n, v)
+				}
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestPairUp(t *testing.T) {
+	rec := func(implementation, algorithm string, op Op, k int, seconds float64) Record {
+		r := Record{Implementation: implementation, Algorithm: algorithm, Op: op, K: k, Matrix: "m", Device: "cuda:0", Cache: Warm, Seconds: []float64{seconds}}
+		r.summarize()
+		return r
+	}
+	cold := rec("p", "x", SpMM, 32, 1e-9)
+	cold.Cache = Cold
+	pairs := PairUp([]Record{
+		rec(Own, "", SDDMM, 32, 1), rec("p", "slow", SDDMM, 32, 9), rec("p", "fast", SDDMM, 32, 4), rec(Own, "", SpMM, 32, 2), rec("p", "only", SpMM, 32, 1),
+		rec(Own, "", SpMM, 64, 2), rec("p", "other", SpMMT, 64, 2), cold,
+	})
+	if len(pairs) != 3 || pairs[0].Peer.Algorithm != "fast" || pairs[0].Ratio() != 4 || pairs[1].Peer.Algorithm != "only" || pairs[1].Ratio() != 0.5 || pairs[2].Peer != nil || pairs[2].Ratio() != 0 {
+		t.Errorf("%+v", pairs)
+	}
+	var got []string
+	for _, m := range Means(pairs) {
+		got = append(got, fmt.Sprintf("%s %s %d %.4g", m.Op, m.Peer, m.Cases, m.Ratio))
+	}
+	if want := []string{"sddmm p 1 4", "spmm p 1 0.5", " p 2 1.414"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if m := Means(nil); m != nil {
+		t.Errorf("of nothing %v", m)
+	}
+}
+
+func TestTitles(t *testing.T) {
+	s, err := SuiteByName("gpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range s.Matrices {
+		if _, err := dataset.ParseSpec(m); err != nil {
+			t.Error(err)
+		}
+		if Title(m) == m {
+			t.Errorf("%s has no title", m)
+		}
+	}
+	if got := Title("a.mtx"); got != "a.mtx" {
+		t.Errorf("a file is titled %s", got)
+	}
+}
