@@ -15,14 +15,14 @@ type Choice struct {
 // Bounds of the tiles that Choose looks at.
 const (
 	minWidth = 256  // columns of a panel
-	minSlice = 128  // of K; slices are multiples of it, so that no tile changes a bit of SDDMM
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
 	margin   = 0.95 // a tile must be predicted to take less than this share of the time without
 )
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or panels of 256, 384, 512, 768, … columns, for SDDMM also with slices of 128, 256, … of K. None is
-// taken unless a tile is predicted to be at least 5 % faster.
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width. None is taken unless a tile is predicted to be at least
+// 5 % faster. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
+// (docs/adr/0007-model.md).
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
 	none := m.Predict(op, f, k, elemBytes, Tile{})
@@ -41,7 +41,7 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		return c
 	}
 	best := none
-	for _, tile := range tiles(op, f.Cols, k) {
+	for _, tile := range tiles(f.Cols) {
 		p := m.Predict(op, f, k, elemBytes, tile)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < best.Seconds {
@@ -58,20 +58,18 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 }
 
 // tiles returns the grid.
-func tiles(op Op, cols, k int) []Tile {
+func tiles(cols int) []Tile {
 	var all []Tile
-	for n := 2 * 8; ; n++ {
-		width := 1 << (n / 2)
+	for n := 2; ; n++ {
+		panels := 1 << (n / 2)
 		if n%2 == 1 {
-			width += width / 2
+			panels += panels / 2
 		}
-		if width >= cols {
+		width := (cols-1)/panels + 1
+		if width < minWidth {
 			return all
 		}
 		all = append(all, Tile{Tj: width})
-		for depth := minSlice; op == SDDMM && depth < k; depth *= 2 {
-			all = append(all, Tile{Tj: width, Tk: depth})
-		}
 	}
 }
 

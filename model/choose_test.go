@@ -43,8 +43,8 @@ func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
 		checkPrediction(t, p)
 	}
 	tile := c.Tile
-	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk < 0 || tile.Tk%minSlice != 0 || tile.Tk > 0 && tile.Tk >= k ||
-		tile.Tk > 0 && (op != SDDMM || tile.Tj == 0) || tile.Tj > 0 && f.Segments == nil {
+	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk != 0 || tile.Tj > 0 && tile.Tj < minWidth ||
+		tile.Tj > 0 && f.Segments == nil {
 		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
 	}
 	if c.Seconds > none.Seconds || tile != (Tile{}) && c.Seconds > margin*none.Seconds {

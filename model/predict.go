@@ -18,6 +18,7 @@ type Prediction struct {
 	Seconds  float64
 	Levels   []LevelBytes // from the nearest to the farthest
 	Panels   int
+	Making   float64 // seconds that the panels take to make, once
 	Segments float64 // rows of A or C that are touched, over all panels
 }
 
@@ -34,10 +35,9 @@ type work struct {
 	f      *Profile
 	row    float64 // bytes of a row of B, A or C within a slice
 	elem   float64
-	panels float64
+	panels float64 // a fraction where the last is narrower: most of the work is in full ones
 	slices float64
 	segs   float64 // segments of one slice, over all panels
-	span   float64 // bytes of addresses that a panel's rows of B lie in
 
 	thread float64   // seconds, all threads together
 	bytes  []float64 // by level
@@ -51,10 +51,12 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.rows()
 	w.streams()
 	c := m.costs(op)
-	w.thread += w.slices * (float64(f.NNZ)*c.NonZero + w.segs*c.Segment)
-	p := Prediction{Tile: tile, Panels: int(w.panels), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
+	lines := w.row / float64(m.Line)
+	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
+	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	if tile != (Tile{}) {
-		p.Seconds += w.panels * w.slices * c.Pass
+		p.Seconds += float64(p.Panels) * w.slices * c.Pass
+		p.Making = (float64(f.NNZ)*makeNonZero + w.segs*makeSegment) / float64(m.Threads)
 	}
 	for i, l := range m.Measured.Levels {
 		p.Levels = append(p.Levels, LevelBytes{l.Name, w.bytes[i]})
@@ -71,11 +73,10 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.slices = math.Ceil(float64(k) / float64(depth))
 	}
 	if tile.Tj > 0 && tile.Tj < f.Cols {
-		w.panels = math.Ceil(float64(f.Cols) / float64(tile.Tj))
+		w.panels = float64(f.Cols) / float64(tile.Tj)
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
-	w.span = float64(f.Cols) / w.panels * float64(k) * w.elem
 	return w
 }
 
@@ -119,15 +120,16 @@ func (w *work) call() float64 {
 	return float64(w.f.ActiveCols)*w.row*w.slices + float64(w.f.ActiveRows)*w.perSegment()*w.slices + float64(w.f.NNZ)*w.perNonZero()
 }
 
-// pass returns how many bytes one panel touches in one slice.
-func (w *work) pass() float64 { return w.window(float64(w.f.NNZ) / w.panels) }
-
 // capacity returns what a level holds for a thread; memory holds everything.
 func (w *work) capacity(l int) float64 {
-	if b := w.Measured.Levels[l].Bytes; b > 0 {
-		return float64(b)
+	level := w.Measured.Levels[l]
+	switch {
+	case level.Bytes <= 0:
+		return math.Inf(1)
+	case level.Shared:
+		return math.Max(math.Min(held*float64(level.Bytes), float64(w.Nominal)), float64(level.Bytes))
 	}
-	return math.Inf(1)
+	return float64(level.Bytes)
 }
 
 // holding returns the first level that holds bytes bytes which are read again only after all of them were.
@@ -186,47 +188,36 @@ func (w *work) gathers() {
 }
 
 func (w *work) gather(l int, rows float64) {
-	w.thread += rows * w.Measured.SpreadSeconds(l, w.row, w.span, w.Threads)
+	w.thread += rows * w.Measured.GatherSeconds(l, w.row, w.Threads)
 	w.bytes[l] += rows * w.row
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written.
 func (w *work) rows() {
-	l := w.holding(w.pass())
-	if w.panels == 1 {
-		l = w.holding(w.call())
-	}
 	times := w.segs * w.slices
 	if w.op != SDDMM {
 		times *= 2 // fetched, and written back
 	}
-	active := w.segs / w.panels / math.Max(float64(w.f.Rows), 1)
-	w.run(l, times, w.row, active)
+	w.stream(times * w.row)
 }
 
-// run adds pieces of the given length that are read or written in order of address, where only a share of
-// what lies there is touched: the more, the more it is like a stream.
-func (w *work) run(l int, pieces, bytes, share float64) {
-	stream := w.Measured.StreamSeconds(l, bytes, w.Threads)
-	gather := math.Max(w.Measured.GatherSeconds(l, bytes, w.Threads), stream)
-	share = math.Min(share, 1)
-	w.thread += pieces * (share*stream + (1-share)*gather)
-	w.bytes[l] += pieces * bytes
+// stream adds bytes that are read or written in order of address. All that a call touches passes before
+// they come again.
+func (w *work) stream(bytes float64) {
+	l := w.holding(w.call())
+	w.thread += overlap * w.Measured.StreamSeconds(l, bytes, w.Threads)
+	w.bytes[l] += bytes
 }
 
 // streams adds the column indices and values of S and P. Column indices stand in the order of the
 // segments. Of an array of values a segment touches whole lines, and the next panel touches some of them
 // again.
 func (w *work) streams() {
-	l := w.holding(w.pass())
-	if w.panels == 1 {
-		l = w.holding(w.call())
-	}
 	nnz, line := float64(w.f.NNZ), float64(w.Line)
-	w.run(l, nnz*4*w.slices/line, line, 1)
+	w.stream(nnz * 4 * w.slices)
 	if w.panels > 1 {
 		const segment = 16 // bytes of a tiling.Segment
-		w.run(l, w.segs*segment*w.slices/line, line, 1)
+		w.stream(w.segs * segment * w.slices)
 	}
 	values := func(times float64) {
 		all := math.Ceil(nnz * w.elem / line)
@@ -235,7 +226,7 @@ func (w *work) streams() {
 		}
 		perSegment := 1 + (nnz/w.segs-1)*w.elem/line
 		onePass := math.Min(all, w.segs/w.panels*perSegment)
-		w.run(l, onePass*w.panels*w.slices*times, line, onePass/all)
+		w.stream(onePass * w.panels * w.slices * times * line)
 	}
 	switch w.op {
 	case SDDMM:
@@ -243,7 +234,7 @@ func (w *work) streams() {
 	case SpMM:
 		values(1)
 	case SpMMT:
-		w.run(l, nnz*8*w.slices/line, line, 1)
+		w.stream(nnz * 8 * w.slices)
 		s := w.holding(nnz * w.elem)
 		w.thread += nnz * w.Measured.SpreadSeconds(s, line, nnz*w.elem, w.Threads)
 		w.bytes[s] += nnz * line

@@ -18,12 +18,13 @@ type Search struct {
 	turn       int
 }
 
-// Bounds of a search.
+// Bounds of a search. They keep what planning takes, with the profile of the pattern, below five calls.
 const (
-	turns         = 2   // times that each candidate is tried
-	maxCandidates = 4   // each has its panels made once
-	worthTrying   = 1.4 // times the seconds predicted for the best
-	apart         = 1.4 // factor between widths, or slices, that are tried
+	turns         = 2    // times that each candidate is tried
+	maxCandidates = 2    // the model's choice, and another
+	worthTrying   = 1.15 // times the seconds predicted for the best
+	worthMaking   = 1.5  // times those seconds, for the panels of a tile that the model would not take
+	apart         = 1.4  // factor between widths, or slices, that are tried
 )
 
 // Search returns the search for an operation on the pattern with K = k and elements of elemBytes bytes, made
@@ -79,7 +80,7 @@ func candidates(c model.Choice) []model.Tile {
 		if len(tiles) == maxCandidates || p.Seconds > worthTrying*best {
 			break
 		}
-		if !slices.ContainsFunc(tiles, func(t model.Tile) bool { return near(t.Tj, p.Tile.Tj) && near(t.Tk, p.Tile.Tk) }) {
+		if p.Making <= worthMaking*best && !slices.ContainsFunc(tiles, func(t model.Tile) bool { return near(t.Tj, p.Tile.Tj) && near(t.Tk, p.Tile.Tk) }) {
 			tiles = append(tiles, p.Tile)
 		}
 	}

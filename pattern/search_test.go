@@ -16,15 +16,25 @@ func prediction(tj, tk int, seconds float64) model.Prediction {
 	return model.Prediction{Tile: model.Tile{Tj: tj, Tk: tk}, Seconds: seconds}
 }
 
-// The model's choice comes first, then what is nearly as good and not nearly the same.
+// The model's choice comes first, then what is nearly as good, not nearly the same, and quickly made.
 func TestCandidates(t *testing.T) {
+	slow := prediction(4096, 0, 1.01)
+	slow.Making = 1.6
+	quick := prediction(2048, 0, 1.12)
+	quick.Making = 1.4
 	c := model.Choice{Prediction: prediction(1024, 0, 1), Alternatives: []model.Prediction{
-		prediction(0, 0, 1.35), prediction(1024, 0, 1), prediction(1200, 0, 1.1), prediction(2048, 0, 1.2), prediction(2048, 128, 1.3),
-		prediction(8192, 0, 1.5),
+		prediction(0, 0, 1.14), prediction(1024, 0, 1), prediction(1200, 0, 1.005), quick, slow, prediction(8192, 0, 1.16),
 	}}
-	want := []model.Tile{{Tj: 1024}, {Tj: 2048}, {Tj: 2048, Tk: 128}, {}}
-	if got := candidates(c); !slices.Equal(got, want) {
+	if got, want := candidates(c), []model.Tile{{Tj: 1024}, {Tj: 2048}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	c.Alternatives[3].Making = 2
+	if got, want := candidates(c), []model.Tile{{Tj: 1024}, {}}; !slices.Equal(got, want) {
+		t.Errorf("with panels that take long to make got %v, want %v", got, want)
+	}
+	c.Alternatives[0].Seconds = 1.16
+	if got, want := candidates(c), []model.Tile{{Tj: 1024}}; !slices.Equal(got, want) {
+		t.Errorf("with nothing near got %v, want %v", got, want)
 	}
 	if got := candidates(model.Choice{Reason: "small"}); !slices.Equal(got, []model.Tile{{}}) {
 		t.Errorf("without alternatives got %v", got)
