@@ -603,3 +603,32 @@ func TestSuites(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A turn is the mean of enough short calls behind one that does not count, or one long call.
+func TestTurn(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		clock clock
+		want  float64
+		calls int
+	}{
+		{"short calls", clock{steps: []float64{turnSeconds}, step: turnSeconds / 4}, turnSeconds / 4, 5},
+		{"a long call", clock{step: 2 * longCall}, 2 * longCall, 1},
+	} {
+		// No threads: there are no processors that others could have had.
+		if got, err := turn(ctxb, &c.clock, 0, c.clock.tick); err != nil || got != c.want || c.clock.calls != c.calls {
+			t.Errorf("%s: %v after %d calls, want %v after %d; error %v", c.name, got, c.clock.calls, c.want, c.calls, err)
+		}
+		// A clock that has nothing to do with the processors: they seem to be with others all the time.
+		if _, err := turn(ctxb, &c.clock, 1<<20, c.clock.tick); err != nil || processSeconds() > 0 && c.clock.calls <= 2*c.calls {
+			t.Errorf("%s: %d calls, want several takes; error %v", c.name, c.clock.calls, err)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := turn(ctxb, &clock{step: 1}, 0, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := turn(ctxb, &clock{}, 0, func() error { return nil }); err == nil {
+		t.Error("a clock that stands still is no error")
+	}
+}

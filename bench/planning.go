@@ -12,7 +12,7 @@ import (
 // Planning is timed on plans of patterns that were just uploaded.
 const (
 	plannedCalls  = 12  // first calls of a plan
-	planned       = 3   // plans, the least counting
+	planned       = 2   // plans, the least counting
 	cheapPlanning = 4.0 // settled calls; when planning took no more, one plan is enough
 )
 

@@ -71,6 +71,11 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 		if err := op.set(tile); err != nil {
 			return 0, err
 		}
+		if tile.Tj > 0 { // panels are made before the clock starts
+			if _, err := pat.Panels(tile.Tj); err != nil {
+				return 0, err
+			}
+		}
 		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return op.call(ctx) })
 	}}
 	if err := t.run(p.c.Op, gathered(p.m, p.c), p.c.K, choice.Tile, plan); err != nil {

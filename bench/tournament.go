@@ -14,13 +14,14 @@ import (
 // faster: the least time of each counts, and those that are far behind drop out.
 const (
 	turnSeconds = 8e-3 // that a tile runs in a turn at least, where calls are short
-	retakes     = 4    // of a turn in which other programs had the processors
+	longCall    = 4 * turnSeconds
+	retakes     = 3    // of a turn in which other programs had the processors
 	quiet       = 0.93 // share of the processors from which on a turn is as good as any
 	hopeless    = 2    // as many widths in a row that drop out, and no narrower ones are tried
 )
 
 // dropOut says by how much a tile may be behind the fastest after each round.
-var dropOut = []float64{2, 1.5, 1.25, 1.15, 1.15, 1.15}
+var dropOut = []float64{2, 1.5, 1.25, 1.15, 1.15}
 
 // contender is a tile in a search.
 type contender struct {
@@ -115,14 +116,11 @@ func (t *tournament) run(op Op, gathered, k int, keep ...model.Tile) error {
 	return nil
 }
 
-// turn returns the seconds per call of enough calls, after one that finds the caches as others left them.
-// Where others had the processors meanwhile it is taken again.
+// turn returns the seconds per call of enough calls, after one that finds the caches as others left them, or of that
+// one where it is long. Where others had the processors meanwhile it is taken again.
 func turn(ctx context.Context, clock timer, threads int, call func() error) (float64, error) {
 	least := math.Inf(1)
-	if err := call(); err != nil {
-		return 0, err
-	}
-	for range retakes {
+	for take := 0; take <= retakes; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -137,6 +135,9 @@ func turn(ctx context.Context, clock timer, threads int, call func() error) (flo
 				return 0, fmt.Errorf("bench: a call took %v seconds by the %s clock; its resolution is too coarse", took, clock.name())
 			}
 			total += took
+		}
+		if take++; take == 1 && total < longCall {
+			continue
 		}
 		least = min(least, total/float64(n))
 		if threads < 1 || before == 0 || processSeconds()-before >= quiet*total*float64(threads) {

@@ -29,8 +29,7 @@
 //     shrink by p, and more hits. Segments pay: each touches its row of A, or reads and writes its row
 //     of C, and whole lines of the arrays of values.
 //   - Each level of memory delivers rows at the rate that was measured for their length
-//     (device.Measured), including the pages that a wide matrix takes; pieces in order of address are the
-//     more like a stream the denser they lie.
+//     (device.Measured). What is read or written in order of address streams, half hidden behind the rest.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 package model
