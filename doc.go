@@ -25,7 +25,7 @@
 //	pattern     a sparsity pattern on a device, planned once, shared by all operations
 //	tiling      cuts patterns into units of work, panels and tiles
 //	model       predicts traffic and seconds of a tile, and chooses
-//	bench       measures, checks, compares
+//	bench       measures, checks, compares; bench/cusparse puts cuSPARSE beside ours
 //	cmd/sddmm   the command
 //
 // ARCHITECTURE.md says how they fit together and which may import which; docs/adr says why.

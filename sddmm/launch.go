@@ -16,7 +16,7 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 	}
 	nnz := pl.pat.NNZ
 	if alpha == 0 {
-		kernel, err := load(dev, kernels.Scale(dialect.TypeOf[T]()))
+		kernel, err := pl.load(dev, kernels.Scale(dialect.TypeOf[T]()))
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 		return err
 	}
 	v := kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned())
-	kernel, err := load(dev, v.Variant())
+	kernel, err := pl.load(dev, v.Variant())
 	if err != nil {
 		return err
 	}
@@ -45,13 +45,24 @@ func (pl *Plan[T]) Kernel(a, b *dense.Resident[T]) string {
 	return kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned()).Name()
 }
 
-// load returns a kernel on a device.
-func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
+// load returns a kernel on a device. Kernels are kept: to put a source together takes longer than to launch.
+func (pl *Plan[T]) load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
+	if k, ok := pl.kernels[v.Name]; ok {
+		return k, nil
+	}
 	program, err := v.Program()
 	if err != nil {
 		return nil, err
 	}
-	return dev.Kernel(program)
+	k, err := dev.Kernel(program)
+	if err != nil {
+		return nil, err
+	}
+	if pl.kernels == nil {
+		pl.kernels = map[string]device.Kernel{}
+	}
+	pl.kernels[v.Name] = k
+	return k, nil
 }
 
 // blocks returns the number of blocks that do n things, each at a time.

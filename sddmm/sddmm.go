@@ -37,6 +37,8 @@ func (f Epilogue) String() string {
 type Plan[T Float] struct {
 	pat  *pattern.Resident
 	tile *model.Tile // nil: searched for each K
+
+	kernels map[string]device.Kernel // of a GPU, by name, once launched
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan.

@@ -26,7 +26,7 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	}
 	t := dialect.TypeOf[T]()
 	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
-	gather, err := load(dev, v.Variant())
+	gather, err := pl.load(dev, v.Variant())
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if l.SplitCount == 0 {
 		return nil
 	}
-	pieces, err := load(dev, kernels.Pieces(t))
+	pieces, err := pl.load(dev, kernels.Pieces(t))
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,24 @@ func (pl *Plan[T]) Kernel(b, c *dense.Resident[T]) string {
 	return kernels.NewGather(dialect.TypeOf[T](), c.Cols, b.Aligned() && c.Aligned()).Name()
 }
 
-// load returns a kernel on a device.
-func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
+// load returns a kernel on a device. Kernels are kept: to put a source together takes longer than to launch.
+func (pl *Plan[T]) load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
+	if k, ok := pl.kernels[v.Name]; ok {
+		return k, nil
+	}
 	program, err := v.Program()
 	if err != nil {
 		return nil, err
 	}
-	return dev.Kernel(program)
+	k, err := dev.Kernel(program)
+	if err != nil {
+		return nil, err
+	}
+	if pl.kernels == nil {
+		pl.kernels = map[string]device.Kernel{}
+	}
+	pl.kernels[v.Name] = k
+	return k, nil
 }
 
 // blocks returns the number of blocks that do n things, each at a time.

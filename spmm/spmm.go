@@ -28,6 +28,8 @@ type Plan[T Float] struct {
 	pat     *pattern.Resident
 	tile    *model.Tile       // nil: searched for each K
 	scratch *device.Buffer[T] // partial sums of rows in pieces, grown on demand
+
+	kernels map[string]device.Kernel // of a GPU, by name, once launched
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan. The caller
