@@ -122,10 +122,10 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	}
 	for q := range panels.Count() {
 		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
-		for lo := 0; lo < k; lo += depth {
-			hi, op := lo+depth, r.op|asm.Partial
-			if hi >= k {
-				hi, op = k, r.op
+		for lo, hi := 0, 0; lo < k; lo = hi {
+			op := r.op | asm.Partial
+			if hi = asm.SliceEnd(lo+depth, k); hi == k {
+				op = r.op
 			}
 			if lo > 0 {
 				op |= asm.Continue

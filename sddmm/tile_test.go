@@ -64,7 +64,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pat.Close()
-	for _, k := range []int{1, 2, 17, 128, 129, 300, 512} {
+	for _, k := range []int{1, 2, 17, 128, 129, 145, 272, 300, 512} {
 		a, err := dense.Upload(dev, normal[T](s.Rows, k, 1))
 		if err != nil {
 			t.Fatal(err)

@@ -30,6 +30,18 @@ const (
 // it, with Partial and Continue, changes no bit.
 const Slice = 128
 
+// overhang is the number of products by which the last slice may be longer.
+const overhang = 16
+
+// SliceEnd returns where a slice, or several of them, that would end at hi does end in rows of k elements: at k where
+// no more than a few products would follow.
+func SliceEnd(hi, k int) int {
+	if k-hi <= overhang {
+		return k
+	}
+	return hi
+}
+
 // Narrow is the number of elements of a row of C up to which SpMM adds in several partial sums, not in
 // order: in order each non-zero would wait for the addition before it, and there is little else to do.
 const Narrow = 4

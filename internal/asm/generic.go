@@ -46,8 +46,8 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 			p[j] = finish(op, d, s, p, j, alpha, beta)
 			continue
 		}
-		for lo := 0; lo < len(a); lo += Slice {
-			hi := min(lo+Slice, len(a))
+		for lo, hi := 0, 0; lo < len(a); lo = hi {
+			hi = SliceEnd(lo+Slice, len(a))
 			d += dot(a[lo:hi], row[lo:hi])
 		}
 		p[j] = finish(op, d, s, p, j, alpha, beta)

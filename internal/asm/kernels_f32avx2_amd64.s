@@ -6,7 +6,7 @@
 
 // func sddmmF32AVX2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float32, beta float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·sddmmF32AVX2(SB), NOSPLIT, $8-88
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
 	SHLQ $0x02, CX
@@ -153,10 +153,11 @@ slice8:
 	VXORPS  Y7, Y7, Y7
 	VXORPS  Y8, Y8, Y8
 	LEAQ    512(R13), R14
+	LEAQ    64(R14), BP
 	MOVQ    CX, R15
 	ANDQ    $-32, R15
-	CMPQ    R14, R15
-	CMOVQGT R15, R14
+	CMPQ    CX, BP
+	CMOVQLE R15, R14
 	CMPQ    R13, R14
 	JGE     tail8
 
@@ -173,13 +174,13 @@ chunk8:
 	ADDQ        $+32, R13
 	CMPQ        R13, R14
 	JL          chunk8
-	TESTQ       $+511, R13
-	JZ          reduce8
 
 tail8:
 	MOVQ        CX, R14
 	SUBQ        R13, R14
 	JLE         reduce8
+	CMPQ        R14, $+64
+	JG          reduce8
 	SHRQ        $0x02, R14
 	LEAQ        onesF32AVX2<>+0(SB), R15
 	SHLQ        $0x02, R14
@@ -379,10 +380,11 @@ slice4:
 	VXORPS  Y3, Y3, Y3
 	VXORPS  Y4, Y4, Y4
 	LEAQ    512(R9), R10
+	LEAQ    64(R10), R12
 	MOVQ    CX, R11
 	ANDQ    $-32, R11
-	CMPQ    R10, R11
-	CMOVQGT R11, R10
+	CMPQ    CX, R12
+	CMOVQLE R11, R10
 	CMPQ    R9, R10
 	JGE     tail4
 
@@ -395,13 +397,13 @@ chunk4:
 	ADDQ        $+32, R9
 	CMPQ        R9, R10
 	JL          chunk4
-	TESTQ       $+511, R9
-	JZ          reduce4
 
 tail4:
 	MOVQ        CX, R10
 	SUBQ        R9, R10
 	JLE         reduce4
+	CMPQ        R10, $+64
+	JG          reduce4
 	SHRQ        $0x02, R10
 	LEAQ        onesF32AVX2<>+0(SB), R11
 	SHLQ        $0x02, R10

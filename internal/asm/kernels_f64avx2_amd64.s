@@ -6,7 +6,7 @@
 
 // func sddmmF64AVX2(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX2(SB), NOSPLIT, $0-96
+TEXT ·sddmmF64AVX2(SB), NOSPLIT, $8-96
 	XORQ AX, AX
 	MOVQ depth+64(FP), CX
 	SHLQ $0x03, CX
@@ -168,10 +168,11 @@ slice8:
 	VXORPS  Y8, Y8, Y8
 	VXORPS  Y9, Y9, Y9
 	LEAQ    1024(R13), R14
+	LEAQ    128(R14), BP
 	MOVQ    CX, R15
 	ANDQ    $-32, R15
-	CMPQ    R14, R15
-	CMOVQGT R15, R14
+	CMPQ    CX, BP
+	CMOVQLE R15, R14
 	CMPQ    R13, R14
 	JGE     tail8
 
@@ -188,13 +189,13 @@ chunk8:
 	ADDQ        $+32, R13
 	CMPQ        R13, R14
 	JL          chunk8
-	TESTQ       $+1023, R13
-	JZ          reduce8
 
 tail8:
 	MOVQ        CX, R14
 	SUBQ        R13, R14
 	JLE         reduce8
+	CMPQ        R14, $+128
+	JG          reduce8
 	SHRQ        $0x03, R14
 	LEAQ        onesF64AVX2<>+0(SB), R15
 	SHLQ        $0x03, R14
@@ -441,10 +442,11 @@ slice4:
 	VXORPS  Y3, Y3, Y3
 	VXORPS  Y4, Y4, Y4
 	LEAQ    1024(R9), R10
+	LEAQ    128(R10), R12
 	MOVQ    CX, R11
 	ANDQ    $-32, R11
-	CMPQ    R10, R11
-	CMOVQGT R11, R10
+	CMPQ    CX, R12
+	CMOVQLE R11, R10
 	CMPQ    R9, R10
 	JGE     tail4
 
@@ -457,13 +459,13 @@ chunk4:
 	ADDQ        $+32, R9
 	CMPQ        R9, R10
 	JL          chunk4
-	TESTQ       $+1023, R9
-	JZ          reduce4
 
 tail4:
 	MOVQ        CX, R10
 	SUBQ        R9, R10
 	JLE         reduce4
+	CMPQ        R10, $+128
+	JG          reduce4
 	SHRQ        $0x03, R10
 	LEAQ        onesF64AVX2<>+0(SB), R11
 	SHLQ        $0x03, R10

@@ -12,6 +12,10 @@ import (
 // product is the sum of its slices, in order, so cutting K at multiples of it changes no bit.
 const sliceElems = 128
 
+// overhang is the number of products by which the last slice may be longer, so that a few products more cost no
+// slice of their own.
+const overhang = 16
+
 // prefetchBytes bounds what is prefetched of one row of B; the hardware follows from there.
 const prefetchBytes = 64
 
@@ -116,12 +120,13 @@ func (k *kernels) slicesByChunk(name func(string) string, rows int, j, bytes reg
 		acc[r] = k.reg()
 		k.zero(acc[r])
 	}
-	end, whole := k.GP64(), k.GP64()
+	end, whole, most := k.GP64(), k.GP64(), k.GP64()
 	k.LEAQ(operand.Mem{Base: off, Disp: sliceElems * k.elem()}, end)
+	k.LEAQ(operand.Mem{Base: end, Disp: overhang * k.elem()}, most)
 	k.MOVQ(bytes, whole)
 	k.ANDQ(operand.I32(-k.width()), whole)
-	k.CMPQ(end, whole)
-	k.CMOVQGT(whole, end)
+	k.CMPQ(bytes, most)
+	k.CMOVQLE(whole, end)
 	k.CMPQ(off, end)
 	k.JGE(ref("tail"))
 
@@ -135,14 +140,14 @@ func (k *kernels) slicesByChunk(name func(string) string, rows int, j, bytes reg
 	k.CMPQ(off, end)
 	k.JL(ref("chunk"))
 
-	// A slice that is full, or followed by whole chunks, has no tail.
-	k.TESTQ(operand.I32(sliceElems*k.elem()-1), off)
-	k.JZ(ref("reduce"))
 	k.Label(name("tail"))
 	rest := k.GP64()
 	k.MOVQ(bytes, rest)
 	k.SUBQ(off, rest)
 	k.JLE(ref("reduce"))
+	// Only the last slice has a tail.
+	k.CMPQ(rest, operand.I32(overhang*k.elem()))
+	k.JG(ref("reduce"))
 	k.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), rest)
 	m := k.firstLanes(rest)
 	at := k.reg()

@@ -23,8 +23,11 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 	left := k.GP64()
 	k.MOVQ(bytes, left)
 	k.SUBQ(off, left)
-	k.CMPQ(left, operand.I32(chunks*k.width()))
-	k.JL(ref("tail"))
+	k.CMPQ(left, operand.I32((sliceElems+overhang)*k.elem()))
+	k.JG(ref("whole"))
+	k.CMPQ(left, operand.I32(sliceElems*k.elem()))
+	k.JNE(ref("tail"))
+	k.Label(name("whole"))
 	k.slice(rows, j, off, chunks, mask{}, 0, sums)
 	k.ADDQ(operand.I32(chunks*k.width()), off)
 	k.CMPQ(off, bytes)
@@ -38,9 +41,10 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 	k.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), n)
 	k.INCQ(n)
 	m := k.firstLanes(n)
-	for c := 1; c <= chunks; c++ {
+	longest := chunks + overhang/k.lanes()
+	for c := 1; c <= longest; c++ {
 		next := fmt.Sprintf("more%d_", c)
-		if c < chunks {
+		if c < longest {
 			k.CMPQ(left, operand.I32(c*k.width()))
 			k.JG(ref(next))
 		}
@@ -53,7 +57,7 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 			k.Label(name(long))
 		}
 		k.slice(rows, j, off, c, m, k.width(), sums)
-		if c < chunks {
+		if c < longest {
 			k.JMP(ref("summed"))
 			k.Label(name(next))
 		}
