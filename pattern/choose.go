@@ -21,6 +21,10 @@ const smallWork = 1 << 24
 // elemBytes bytes. For SpMMT call it on the transpose. The first choice for which the rows of B do not
 // fit in the cache next to a core looks at the whole pattern, and has the device measure its caches if
 // nobody has on this machine (about a second, once; see device.Measurer). Choices are kept.
+//
+// On devices that run kernels the choice is that of a scheme: a Tile of zeros is gathering from L2, another one keeps
+// panels in shared memory (model.GPU). It is made for CUDA devices, where the model's constants were measured; other
+// devices gather.
 func (r *Resident) Choose(ctx context.Context, op model.Op, k, elemBytes int) (model.Choice, error) {
 	key := chooseKey{op, k, elemBytes}
 	if c, ok := r.choices[key]; ok {
@@ -37,8 +41,17 @@ func (r *Resident) Choose(ctx context.Context, op model.Op, k, elemBytes int) (m
 	return c, nil
 }
 
+// Chosen returns the choice where Choose has made one already.
+func (r *Resident) Chosen(op model.Op, k, elemBytes int) (model.Choice, bool) {
+	c, ok := r.choices[chooseKey{op, k, elemBytes}]
+	return c, ok
+}
+
 func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (model.Choice, error) {
 	props := r.dev.Props()
+	if _, ok := r.dev.(device.Launcher); ok {
+		return r.chooseScheme(op, k, elemBytes), nil
+	}
 	if int64(r.Cols)*int64(k)*int64(elemBytes) <= props.L2Bytes {
 		return model.Choice{Reason: "the rows of B fit in the cache next to a core"}, nil
 	}
@@ -62,4 +75,48 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 		r.profile = model.NewProfile(r.host, r.threads())
 	}
 	return model.NewMachine(props, measured, max(r.threads(), 1)).Choose(op, r.profile, k, elemBytes), nil
+}
+
+// chooseScheme is choose for GPUs.
+func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) model.Choice {
+	switch {
+	case op != model.SDDMM:
+		return model.Choice{Reason: "SpMM has no tiles on GPUs"}
+	case r.dev.Kind() != device.CUDA:
+		return model.Choice{Reason: "the model knows tiles for CUDA devices only"}
+	case r.NNZ*int64(k) <= smallWork || k == 0:
+		return model.Choice{Reason: "the work is too small for planning to pay"}
+	}
+	gpu := r.gpu()
+	widths := make([]int, len(model.SharedSlices))
+	for n, bytes := range model.SharedSlices {
+		widths[n] = max(gpu.SharedWidth(bytes/elemBytes, elemBytes), 1)
+	}
+	if r.panelCounts == nil { // widths count bytes, and so they are the same for all types
+		r.panelCounts = r.Popular().Panels(r.host, widths)
+	}
+	return gpu.Choose(model.SharedTask{Rows: r.Rows, Cols: r.Cols, NNZ: r.NNZ, K: k, ElemBytes: elemBytes, Counts: r.panelCounts})
+}
+
+// reservedShared is what kernels may take of shared memory beside panels: OpenCL adds up lanes there.
+func reservedShared(kind device.Kind) int64 {
+	if kind == device.CUDA {
+		return 1 << 10
+	}
+	return 10 << 10
+}
+
+func (r *Resident) gpu() *model.GPU {
+	return model.NewGPU(r.dev.Props(), reservedShared(r.dev.Kind()))
+}
+
+// SharedTile returns a tile of the shared scheme with the sides that t leaves open, 0 rows or 0 of K.
+func (r *Resident) SharedTile(t model.Tile, k, elemBytes int) model.Tile {
+	if t.Ti == 0 {
+		t.Ti = r.gpu().SharedHeight(k, elemBytes)
+	}
+	if t.Tk == 0 {
+		t.Tk = model.SharedDepth(k, elemBytes)
+	}
+	return t
 }

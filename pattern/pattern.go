@@ -19,14 +19,17 @@ type Resident struct {
 	ColIdx     *device.Buffer[int32] // NNZ
 	Work       tiling.Units
 
-	dev        device.Device
-	host       *sparse.Pattern
-	transposed *Transposed            // once made
-	launches   *Launches              // once made
-	panels     map[int]*tiling.Panels // by width, once made
-	profile    *model.Profile         // once made
-	choices    map[chooseKey]model.Choice
-	searches   map[chooseKey]*Search
+	dev         device.Device
+	host        *sparse.Pattern
+	transposed  *Transposed            // once made
+	launches    *Launches              // once made
+	panels      map[int]*tiling.Panels // by width, once made
+	popular     *tiling.Popular        // once made
+	shared      map[sharedKey]*Shared  // once made
+	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
+	profile     *model.Profile         // once made
+	choices     map[chooseKey]model.Choice
+	searches    map[chooseKey]*Search
 }
 
 // Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with
@@ -150,7 +153,10 @@ func (r *Resident) Close() error {
 		return nil
 	}
 	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close(), r.launches.close())
-	r.RowPtr, r.ColIdx, r.launches = nil, nil, nil
+	for _, s := range r.shared {
+		err = errors.Join(err, s.close())
+	}
+	r.RowPtr, r.ColIdx, r.launches, r.shared = nil, nil, nil, nil
 	if t := r.transposed; t != nil {
 		r.transposed = nil
 		err = errors.Join(err, t.Close())

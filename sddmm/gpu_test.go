@@ -13,3 +13,9 @@ func TestConformanceOnGPUs(t *testing.T) {
 	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
 	conformance.OnGPUs(t, open, conformance.SDDMM)
 }
+
+// And with panels of B in shared memory.
+func TestSharedOnGPUs(t *testing.T) {
+	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
+	conformance.OnGPUs(t, open, conformance.SDDMMShared)
+}

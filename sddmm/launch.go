@@ -22,19 +22,42 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 		}
 		return kernel.Launch(blocks(nnz, kernels.Threads), kernels.Threads, 0, device.Value(nnz), device.Value(beta), p.Arg())
 	}
+	scheme, err := pl.scheme(ctx, a, b)
+	if err != nil {
+		return err
+	}
+	call := &launchCall[T]{dev: dev, f: f, alpha: alpha, beta: beta, s: s, p: p, a: a, b: b}
+	if scheme.shared != nil {
+		return pl.launchShared(call, scheme)
+	}
 	l, err := pl.pat.Launches()
 	if err != nil {
 		return err
 	}
-	v := kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned())
-	kernel, err := pl.load(dev, v.Variant())
+	return pl.gather(call, nnz, pl.pat.RowPtr, pl.pat.ColIdx, l.Starts, nil)
+}
+
+// launchCall is one call on a device that runs kernels.
+type launchCall[T Float] struct {
+	dev         device.Launcher
+	f           Epilogue
+	alpha, beta T
+	s, p        *device.Buffer[T]
+	a, b        *dense.Resident[T]
+}
+
+// gather launches the kernel that reads rows of B from wherever they are cached, for a pattern whose non-zero j is
+// value at[j], or value j without at.
+func (pl *Plan[T]) gather(c *launchCall[T], nnz int64, rowPtr *device.Buffer[int64], colIdx, starts *device.Buffer[int32], at *device.Buffer[int64]) error {
+	v := kernels.NewGather(dialect.TypeOf[T](), c.a.Cols, c.a.Aligned() && c.b.Aligned())
+	kernel, err := pl.load(c.dev, v.Variant())
 	if err != nil {
 		return err
 	}
 	return kernel.Launch(blocks(nnz, kernels.Run*v.Groups()), kernels.Threads, 0,
-		device.Value(nnz), device.Value(int32(a.Cols)), device.Value(int32(f)), device.Value(alpha), device.Value(beta),
-		pl.pat.RowPtr.Arg(), pl.pat.ColIdx.Arg(), l.Starts.Arg(), s.Arg(),
-		a.Buf.Arg(), device.Value(int64(a.Stride)), b.Buf.Arg(), device.Value(int64(b.Stride)), p.Arg())
+		device.Value(nnz), device.Value(int32(c.a.Cols)), device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
+		rowPtr.Arg(), colIdx.Arg(), starts.Arg(), at.Arg(), c.s.Arg(),
+		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride)), c.p.Arg())
 }
 
 // Kernel names the kernel that Run launches for a and b on a GPU; it is empty on the CPU.

@@ -2,6 +2,7 @@ package sddmm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"sddmmkit/dense"
@@ -35,13 +36,15 @@ func (f Epilogue) String() string {
 
 // Plan runs SDDMM on one resident pattern. It is not safe for concurrent use.
 type Plan[T Float] struct {
-	pat  *pattern.Resident
-	tile *model.Tile // nil: searched for each K
+	pat   *pattern.Resident
+	tile  *model.Tile           // nil: searched for each K, or chosen on a GPU
+	dots  *device.Buffer[T]     // dot products of the shared scheme, grown on demand
+	taken *device.Buffer[int32] // its counter of items, once needed
 
 	kernels map[string]device.Kernel // of a GPU, by name, once launched
 }
 
-// NewPlan returns a plan on pat, which stays the caller's and must outlive the plan.
+// NewPlan returns a plan on pat, which stays the caller's and must outlive the plan. The caller closes the plan.
 func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 	if err := device.Check("sddmm.NewPlan", pat.Operand()); err != nil {
 		return nil, err
@@ -68,6 +71,13 @@ func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffe
 		return pl.launch(ctx, dev, f, alpha, s, a, b, beta, p)
 	}
 	return pl.runHost(ctx, pl.pat.Device().(device.Host), f, alpha, s, a, b, beta, p)
+}
+
+// Close frees what the plan has on the device. Closing again does nothing.
+func (pl *Plan[T]) Close() error {
+	err := errors.Join(pl.dots.Close(), pl.taken.Close())
+	pl.dots, pl.taken = nil, nil
+	return err
 }
 
 func (pl *Plan[T]) check(f Epilogue, s *device.Buffer[T], a, b *dense.Resident[T], p *device.Buffer[T]) error {
@@ -125,6 +135,7 @@ func Compute[T Float](ctx context.Context, dev device.Device, f Epilogue, alpha 
 	if err != nil {
 		return err
 	}
+	defer pl.Close()
 	pl.tile = &model.Tile{} // one call does not pay for planning
 	ra, err := dense.Place(dev, a)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"sddmmkit/device"
 	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/tiling"
@@ -12,7 +13,19 @@ import (
 // SetTile makes all calls use panels of t.Tj columns, one after the other, and slices of t.Tk of K, a
 // multiple of 128; 0 means not to cut. It changes speed and no bit of the results. Without SetTile the
 // first calls for each K try the tiles that the model thinks best, and later calls use the fastest.
+//
+// On GPUs a tile of zeros is the scheme that gathers rows of B from L2, and any other one the scheme that keeps t.Tj
+// popular columns at a time in shared memory, in slices of t.Tk of K and blocks of t.Ti rows, 0 for a choice; there the
+// two schemes add up in different orders. K that is no multiple of 16 bytes, and rows that do not start at
+// multiples of them, are gathered in any case. Without SetTile the model chooses.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
+	if _, ok := pl.pat.Device().(device.Launcher); ok {
+		if err := pl.checkSharedTile(t); err != nil {
+			return err
+		}
+		pl.tile = &t
+		return nil
+	}
 	if t.Ti != 0 || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.Slice != 0 {
 		return fmt.Errorf("sddmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and a multiple of %d of K", t.Ti, t.Tj, t.Tk, asm.Slice)
 	}
@@ -30,6 +43,10 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
 	if pl.tile != nil {
 		return *pl.tile, true
+	}
+	if _, ok := pl.pat.Device().(device.Launcher); ok {
+		c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(T(0))))
+		return c.Tile, ok
 	}
 	search, ok := pl.pat.Searched(model.SDDMM, k, int(unsafe.Sizeof(T(0))))
 	if !ok {

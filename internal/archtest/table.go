@@ -69,7 +69,7 @@ var table = []rule{
 	{"bench/kernels", "device internal/dialect", ""},
 	{"dense/kernels", "device internal/dialect", ""},
 	{"internal/conformance/kernels", "device internal/dialect", ""},
-	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
+	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern model device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
 	{"internal/errbound", "sddmm", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
 	{"internal/atomicfile", "", ""},

@@ -127,7 +127,12 @@ func (c *sddmmCase[T]) check(t *testing.T, got []T) {
 // run places the operands between guards, runs the plan and checks that nothing but P changed.
 func (c *sddmmCase[T]) run(t *testing.T, dev device.Device, pl *sddmm.Plan[T], gap, lead int) []T {
 	t.Helper()
-	a, b := input(t, dev, c.a, gap, lead), input(t, dev, c.b, gap, lead+1)
+	return c.runOn(t, dev, pl, input(t, dev, c.a, gap, lead), input(t, dev, c.b, gap, lead+1), lead)
+}
+
+// runOn is run with A and B, which it closes.
+func (c *sddmmCase[T]) runOn(t *testing.T, dev device.Device, pl *sddmm.Plan[T], a, b *operand[T], lead int) []T {
+	t.Helper()
 	defer a.close()
 	defer b.close()
 	s, p := input(t, dev, values(c.s.Val), 0, lead), output(t, dev, values(c.prev), 0, lead+2)
@@ -148,6 +153,7 @@ func sddmmPlan[T Float](t *testing.T, dev device.Device, p *sparse.Pattern) (*pa
 	t.Cleanup(func() { pat.Close() })
 	pl, err := sddmm.NewPlan[T](pat)
 	must(t, err)
+	t.Cleanup(func() { pl.Close() })
 	return pat, pl
 }
 
@@ -364,22 +370,25 @@ func sddmmPermuted[T Float](t *testing.T, dev device.Device) {
 		_, pl := sddmmPlan[T](t, dev, p)
 		rng := newRand(4)
 		c := newSDDMM(rng, p, 19, sddmm.Residual, scalars{0.7, 0.3}, reals[T], false)
-		got := c.run(t, dev, pl, 0, 0)
-		order := rng.Perm(p.Rows)
-		q := &sparse.Pattern{Rows: p.Rows, Cols: p.Cols, RowPtr: make([]int64, p.Rows+1)}
-		d := &sddmmCase[T]{s: &sparse.CSR[T]{}, a: dense.New[T](p.Rows, 19), b: c.b, f: c.f, alpha: c.alpha, beta: c.beta}
-		var want []T
-		for i, from := range order {
-			lo, hi := p.RowPtr[from], p.RowPtr[from+1]
-			q.ColIdx = append(q.ColIdx, p.ColIdx[lo:hi]...)
-			q.RowPtr[i+1] = int64(len(q.ColIdx))
-			d.s.Val, d.prev, want = append(d.s.Val, c.s.Val[lo:hi]...), append(d.prev, c.prev[lo:hi]...), append(want, got[lo:hi]...)
-			copy(d.a.Row(i), c.a.Row(from))
-		}
-		d.s.Pattern = *q
+		q, d, want := permuteRows(rng, p, c, c.run(t, dev, pl, 0, 0))
 		_, permuted := sddmmPlan[T](t, dev, q)
 		sameBits(t, problem.why+": permuted rows", d.run(t, dev, permuted, 0, 0), want)
 	}
+}
+
+// permuteRows returns c with the rows of its pattern p, of A and of values in another order, and got in that order.
+func permuteRows[T Float](rng *rand.Rand, p *sparse.Pattern, c *sddmmCase[T], got []T) (q *sparse.Pattern, d *sddmmCase[T], want []T) {
+	q = &sparse.Pattern{Rows: p.Rows, Cols: p.Cols, RowPtr: make([]int64, p.Rows+1)}
+	d = &sddmmCase[T]{s: &sparse.CSR[T]{}, a: dense.New[T](p.Rows, c.a.Cols), b: c.b, f: c.f, alpha: c.alpha, beta: c.beta}
+	for i, from := range rng.Perm(p.Rows) {
+		lo, hi := p.RowPtr[from], p.RowPtr[from+1]
+		q.ColIdx = append(q.ColIdx, p.ColIdx[lo:hi]...)
+		q.RowPtr[i+1] = int64(len(q.ColIdx))
+		d.s.Val, d.prev, want = append(d.s.Val, c.s.Val[lo:hi]...), append(d.prev, c.prev[lo:hi]...), append(want, got[lo:hi]...)
+		copy(d.a.Row(i), c.a.Row(from))
+	}
+	d.s.Pattern = *q
+	return q, d, want
 }
 
 // sddmmOperands are operands that fit a 4×5 pattern with 7 non-zeros and K = 3.

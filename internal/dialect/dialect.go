@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -47,6 +48,7 @@ type Variant struct {
 	Files   fs.FS    // the file, and ptx/sm_60/NAME.ptx beside it for each target
 	Defines []Define // the macros that specialise it
 	Vectors bool     // whether it loads rows as vector.h says
+	Before  []string // files in Files that precede it
 	Targets []int    // of Targets, for which the code differs; nil is the base alone
 }
 
@@ -58,10 +60,6 @@ type Define struct {
 
 // Source returns the complete source.
 func (v *Variant) Source() (string, error) {
-	body, err := fs.ReadFile(v.Files, v.File)
-	if err != nil {
-		return "", fmt.Errorf("kernel %s: %w", v.Name, err)
-	}
 	var s strings.Builder
 	fmt.Fprintf(&s, "#define NAME %s\n", v.Name)
 	for _, d := range v.Defines {
@@ -71,8 +69,14 @@ func (v *Variant) Source() (string, error) {
 	if v.Vectors {
 		s.WriteString(vectors)
 	}
-	fmt.Fprintf(&s, "#line 1 \"%s\"\n", v.File) // so that a compiler's messages count the file's lines
-	s.Write(body)
+	for _, file := range append(slices.Clone(v.Before), v.File) {
+		body, err := fs.ReadFile(v.Files, file)
+		if err != nil {
+			return "", fmt.Errorf("kernel %s: %w", v.Name, err)
+		}
+		fmt.Fprintf(&s, "#line 1 \"%s\"\n", file) // so that a compiler's messages count the file's lines
+		s.Write(body)
+	}
 	return s.String(), nil
 }
 

@@ -10,7 +10,7 @@
 // Blocks and grids have one dimension, and every block has the threads that KERNEL says, a multiple of WARP where the
 // kernel uses SUM_LANES. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
-// LOCAL for shared memory. long has 64 bits. BARRIER, SUM_LANES and SUM_THREADS must be reached by all threads of a
+// LOCAL for shared memory. long has 64 bits. BARRIER, SUM_LANES, SCATTER_SUMS and SUM_THREADS must be reached by all threads of a
 // block together: without sub-groups OpenCL does sums through shared memory.
 
 #define WARP 32
@@ -56,20 +56,26 @@
 // WARP, added in the order of a butterfly: all lanes get the same bits. The kernel declares
 // LANES_SCRATCH(T, threads) once, in its outermost block, T being the type of x.
 #define LANES_SCRATCH(T, threads) __local T lanes_scratch_[threads]
+#define ADD_LANE_(sum, x, o) \
+	do { \
+		lanes_scratch_[THREAD] = x; \
+		BARRIER(); \
+		sum += lanes_scratch_[THREAD ^ (o)]; \
+		BARRIER(); \
+	} while (0)
 #define SUM_LANES(x, lanes) \
 	do { \
-		for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) { \
-			lanes_scratch_[THREAD] = x; \
-			BARRIER(); \
-			x += lanes_scratch_[THREAD ^ o_]; \
-			BARRIER(); \
-		} \
+		for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) \
+			ADD_LANE_(x, x, o_); \
 	} while (0)
 
 // SUM_THREADS(x, lanes) is the same for a power of two up to the block. The kernel declares
 // THREADS_SCRATCH(T, threads) once, which serves SUM_LANES too.
 #define THREADS_SCRATCH(T, threads) LANES_SCRATCH(T, threads)
 #define SUM_THREADS(x, lanes) SUM_LANES(x, lanes)
+
+// TAKE adds one to an int in global memory, in one step for all threads of the grid, and returns what it was.
+#define TAKE(p) atomic_inc(p)
 
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
 DEVICE ushort float_to_half_(float f)
@@ -110,9 +116,10 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 #define FETCH(p) __ldg(p)
 
 #define LANES_SCRATCH(T, threads)
+#define ADD_LANE_(sum, x, o) sum += __shfl_xor_sync(0xffffffffu, x, o)
 #define SUM_LANES(x, lanes) \
 	do { \
-		_Pragma("unroll") for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) x += __shfl_xor_sync(0xffffffffu, x, o_); \
+		_Pragma("unroll") for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) ADD_LANE_(x, x, o_); \
 	} while (0)
 
 // A sum over more than a warp is that of its warps' sums, from the first on.
@@ -130,6 +137,8 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 		} \
 	} while (0)
 
+#define TAKE(p) atomicAdd(p, 1)
+
 DEVICE float half_to_float_(ushort u)
 {
 	float f;
@@ -144,6 +153,22 @@ DEVICE ushort float_to_half_(float f)
 }
 
 #endif
+
+// SCATTER_SUMS(T, x, lanes) is SUM_LANES for the elements of an array of lanes, at most 8 of them, at a time: x[0] becomes the
+// sum that SUM_LANES gives of x[l], with the same bits, l being the number of the thread in its group. The other
+// elements are spent. It takes lanes - 1 exchanges, not lanes·log2(lanes).
+#define SCATTER_SUMS(T, x, lanes) \
+	do { \
+		UNROLLED for (int o_ = (lanes) / 2; o_ > 0; o_ /= 2) { \
+			UNROLLED for (int t_ = 0; t_ < (lanes) / 2; t_++) { \
+				if (t_ < o_) { \
+					const T away_ = THREAD & o_ ? x[t_] : x[t_ + o_]; \
+					x[t_] = THREAD & o_ ? x[t_ + o_] : x[t_]; \
+					ADD_LANE_(x[t_], away_, o_); \
+				} \
+			} \
+		} \
+	} while (0)
 
 // Half precision (IEEE binary16) and bfloat16 are numbers in memory, as ushort, and floats in registers. Conversions to
 // them round to nearest, ties to even.

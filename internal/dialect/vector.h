@@ -6,12 +6,14 @@
 #define VEC_ZERO 0
 #define VEC_MAD(acc, x, y) acc = FMA(x, y, acc)
 #define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
+#define VEC_ADD(acc, x) acc += x
 #define VEC_SUM(x) (x)
 #elif V == 2
 #define VEC JOIN(T, 2)
 #define VEC_ZERO vec_zero_()
 #define VEC_MAD(acc, a, b) acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y)
 #define VEC_SCALE_ADD(acc, s, b) acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y)
+#define VEC_ADD(acc, a) acc.x += a.x, acc.y += a.y
 #define VEC_SUM(v) (v.x + v.y)
 DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 #else
@@ -21,6 +23,7 @@ DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 	acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y), acc.z = FMA(a.z, b.z, acc.z), acc.w = FMA(a.w, b.w, acc.w)
 #define VEC_SCALE_ADD(acc, s, b) \
 	acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y), acc.z = FMA(s, b.z, acc.z), acc.w = FMA(s, b.w, acc.w)
+#define VEC_ADD(acc, a) acc.x += a.x, acc.y += a.y, acc.z += a.z, acc.w += a.w
 #define VEC_SUM(v) ((v.x + v.y) + (v.z + v.w))
 DEVICE VEC vec_zero_() { VEC v; v.x = v.y = v.z = v.w = 0; return v; }
 #endif

@@ -2,7 +2,8 @@
 //
 // A group of LANES threads has RUN consecutive non-zeros, so that all groups have the same work whatever the rows
 // are. It keeps the row of A in registers, CHUNKS loads of V elements a lane, until the row ends. CHUNKS = 0 is
-// for rows that no registers hold. UNROLL rows of B are on their way at a time.
+// for rows that no registers hold. UNROLL rows of B are on their way at a time. at, if there, says where in s and p
+// the non-zeros belong.
 //
 // Macros: T, V, LANES, CHUNKS, UNROLL.
 
@@ -21,27 +22,14 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 	return lo;
 }
 
-// Epilogues, as package sddmm numbers them.
-DEVICE T epilogue(int f, T s, T x)
-{
-	switch (f) {
-	case 1:
-		return s * x;
-	case 2:
-		return s - x;
-	case 3:
-		return s / x;
-	}
-	return x;
-}
-
 KERNEL(BLOCK_THREADS, NAME)
-(long nnz, int k, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), INOUT(T, s), IN(T, a), long lda, IN(T, b), long ldb,
+(long nnz, int k, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s), IN(T, a), long lda, IN(T, b), long ldb,
  INOUT(T, p))
 {
 	AT_IN(long, row_ptr);
 	AT_IN(int, cols);
 	AT_IN(int, starts);
+	AT_IN(long, at);
 	AT_INOUT(T, s);
 	AT_IN(T, a);
 	AT_IN(T, b);
@@ -106,8 +94,9 @@ KERNEL(BLOCK_THREADS, NAME)
 		UNROLLED for (int u = 0; u < UNROLL; u++) {
 			const long j = group * RUN + t + u;
 			if (lane == u % LANES && j < hi) {
-				T y = alpha * epilogue(f, f == 0 ? 0 : s[j], x[u]);
-				p[j] = beta == 0 ? y : FMA(beta, p[j], y);
+				const long z = at ? FETCH(at + j) : j;
+				T y = alpha * epilogue(f, f == 0 ? 0 : s[z], x[u]);
+				p[z] = beta == 0 ? y : FMA(beta, p[z], y);
 			}
 		}
 	}

@@ -13,7 +13,7 @@ var files embed.FS
 // Run is the number of consecutive non-zeros of a group of lanes.
 const Run = 32
 
-// Threads is the number of threads in a block.
+// Threads is the number of threads in a block, but for Tile.
 const Threads = 256
 
 // Gather is a variant of the kernel that reads rows of B from wherever they are cached.
@@ -55,23 +55,25 @@ func (g Gather) Groups() int64 { return int64(Threads / g.Lanes) }
 
 // Variant returns the kernel.
 func (g Gather) Variant() *dialect.Variant {
-	return variant(g.Name(), "gather.h", g.Type,
+	v := variant(g.Name(), "gather.h", g.Type, Threads,
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
 		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
 		dialect.Define{Name: "UNROLL", Value: g.unroll()})
+	v.Vectors, v.Before = true, []string{"epilogue.h"}
+	return v
 }
 
 // unroll is the number of rows of B that a group fetches at a time: four loads of a lane.
 func (g Gather) unroll() int { return max(4/max(g.Chunks, 1), 1) }
 
 // Scale returns the kernel for α = 0.
-func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t) }
+func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t, Threads) }
 
-func variant(name, file, t string, defines ...dialect.Define) *dialect.Variant {
+func variant(name, file, t string, threads int, defines ...dialect.Define) *dialect.Variant {
 	return &dialect.Variant{
-		Name: name, File: file, Files: files, Vectors: file == "gather.h",
-		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: Threads}}, defines...),
+		Name: name, File: file, Files: files,
+		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: threads}}, defines...),
 	}
 }
 
@@ -79,12 +81,15 @@ func variant(name, file, t string, defines ...dialect.Define) *dialect.Variant {
 func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
-		all = append(all, Scale(t))
+		all = append(all, Scale(t), Finish(t))
 		for _, v := range []int{1, dialect.VectorOf(t)} {
 			for _, s := range shapes {
 				all = append(all, Gather{t, v, s.lanes, s.chunks}.Variant())
 			}
 			all = append(all, Gather{t, v, 32, 0}.Variant())
+		}
+		for _, depth := range Depths(t) {
+			all = append(all, NewTile(t, depth).Variant())
 		}
 	}
 	return all

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"sddmmkit/device"
+	"sddmmkit/tiling"
+)
+
+// SharedSlices are the bytes of a slice of K that kernels of the shared scheme are made for.
+var SharedSlices = []int{128, 256, 512, 1024}
+
+// GPU is a device as the model of the shared scheme sees it: SDDMM with panels of popular columns, whose rows of B stay
+// in shared memory while blocks of rows of A pass from L2 (tiling.Shared), against gathering all rows of B from L2.
+type GPU struct {
+	Units  int   // multiprocessors
+	Shared int64 // bytes of shared memory that panels may take
+	L2     int64 // bytes
+}
+
+// NewGPU returns the device with the given properties. reserved is what kernels take of shared memory beside panels.
+func NewGPU(p device.Props, reserved int64) *GPU {
+	return &GPU{Units: max(p.Units, 1), Shared: max(p.SharedBytes-reserved, 0), L2: max(p.L2Bytes, 1<<20)}
+}
+
+// What a multiprocessor does in a cycle and what things cost it in cycles, for single calls on one H200 in float32: ADR
+// 11 has the measurements. Both schemes are limited by the same memories, and so what matters is their ratio.
+const (
+	clock         = 1.9e9 // cycles a second
+	gatherRate    = 41    // bytes of rows of B from L2 where some columns are popular
+	streamRate    = 40    // bytes of rows of A, and of panels, from L2
+	bankRate      = 128   // bytes from shared memory
+	gatherNonZero = 1.5   // beside its bytes
+	sharedNonZero = 1.8   // beside its bytes, in each slice
+	finishNonZero = 1     // putting a result in its place
+	sharedItem    = 4000  // waiting for a panel and for the last warp, in each slice
+	sharedLaunch  = 20000 // counter, second launch for the rest
+	indexBytes    = 8     // of a non-zero, beside its row of B
+)
+
+// SharedWidth returns the columns of a panel for slices of depth elements, a multiple of 32 or what fits; 0 where nothing does.
+func (g *GPU) SharedWidth(depth, elemBytes int) int {
+	w := min(g.Shared/int64(depth*elemBytes), 1<<16)
+	if w >= 32 {
+		w -= w % 32
+	}
+	return int(w)
+}
+
+// SharedHeight returns the rows of a block: so many that their rows of A take a third of L2.
+func (g *GPU) SharedHeight(k, elemBytes int) int {
+	return int(max(min(g.L2/3/int64(k*elemBytes), 1<<16), 1))
+}
+
+// SharedDepth returns the slice that takes K = k with the least traffic of shared memory; the smallest of equals would
+// make rows of A pass more often, so it is the largest.
+func SharedDepth(k, elemBytes int) int {
+	best, least := 0, math.MaxInt
+	for _, bytes := range SharedSlices {
+		depth := bytes / elemBytes
+		if padded := (k + depth - 1) / depth * depth; padded <= least {
+			best, least = depth, padded
+		}
+	}
+	return best
+}
+
+// SharedTask is an SDDMM whose scheme is to be chosen.
+type SharedTask struct {
+	Rows, Cols   int
+	NNZ          int64
+	K, ElemBytes int
+
+	// Counts are the panels of each width that SharedWidth has for SharedSlices.
+	Counts [][]tiling.PanelCount
+}
+
+// Choose returns the scheme: gather, which is the Tile of zeros, or shared, a Tile with all three sides and the number
+// of panels.
+func (g *GPU) Choose(t SharedTask) Choice {
+	seconds := func(c float64) float64 { return c / (float64(g.Units) * clock) }
+	none := Prediction{Seconds: seconds(t.gather() * float64(t.NNZ)), Panels: 1}
+	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
+	best, perRow := none, 0.0
+	for n, bytes := range SharedSlices {
+		p, nnz := g.shared(t, n, bytes/t.ElemBytes)
+		if p.Panels == 0 {
+			continue
+		}
+		p.Seconds = seconds(p.Seconds)
+		c.Alternatives = append(c.Alternatives, p)
+		if p.Seconds < best.Seconds {
+			best, perRow = p, float64(nnz)/p.Segments
+		}
+	}
+	switch {
+	case best.Tile == (Tile{}):
+		c.Reason = "no panel of popular columns has enough non-zeros per active row to be faster from shared memory than from L2"
+	case best.Seconds > margin*none.Seconds:
+		c.Reason = fmt.Sprintf("panels of popular columns in shared memory would gain only %.1f %%", 100*(none.Seconds/best.Seconds-1))
+	default:
+		c.Prediction = best
+		c.Reason = fmt.Sprintf("%d panels of %d popular columns in shared memory have %.1f non-zeros per active row: %.2g times as fast as from L2",
+			best.Panels, best.Tile.Tj, perRow, none.Seconds/best.Seconds)
+	}
+	return c
+}
+
+// gather returns the cycles of a non-zero whose row of B comes from L2.
+func (t *SharedTask) gather() float64 {
+	return float64(t.K*t.ElemBytes+indexBytes)/gatherRate + gatherNonZero
+}
+
+// shared returns the cycles, as Seconds, with slices of depth elements, and the non-zeros in panels. Panels are taken
+// as long as one is faster than gathering its non-zeros.
+func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) {
+	width := g.SharedWidth(depth, t.ElemBytes)
+	if width == 0 {
+		return p, 0
+	}
+	p.Tile = Tile{Ti: g.SharedHeight(t.K, t.ElemBytes), Tj: width, Tk: depth}
+	blocks := float64((t.Rows + p.Tile.Ti - 1) / p.Tile.Ti)
+	slices := float64((t.K + depth - 1) / depth)
+	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
+	nonZero := slices*(bytes/bankRate+sharedNonZero) + finishNonZero
+	for q, panel := range t.Counts[n] {
+		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
+		items := blocks + nnz/float64(t.NNZ)*tiling.ItemsWanted
+		cycles := nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
+		if cycles >= nnz*t.gather() {
+			break
+		}
+		p.Panels++
+		p.Segments += panel.Active
+		p.Seconds += cycles
+		inPanels += panel.NNZ
+	}
+	p.Seconds += float64(t.NNZ-inPanels)*t.gather() + float64(g.Units)*sharedLaunch
+	return p, inPanels
+}

@@ -1,0 +1,149 @@
+package pattern
+
+import (
+	"errors"
+	"fmt"
+
+	"sddmmkit/device"
+	"sddmmkit/tiling"
+)
+
+// Shared is a pattern cut for kernels that keep rows of B in shared memory, on its device: tiling.Shared in
+// buffers. It takes 8 bytes a non-zero. It belongs to the pattern.
+type Shared struct {
+	Width   int   // columns of a panel
+	Columns int   // columns in all panels
+	Entries int64 // of Local
+
+	// Items are four numbers each: the panel, the first row of the block, the first entry and the one after the last.
+	Items     *device.Buffer[int64]
+	ItemCount int
+
+	// Pieces are runs of at most PieceNNZ non-zeros within a block of rows, three numbers each: the first, the
+	// one after the last, and the entry that Entry counts from.
+	Pieces     *device.Buffer[int64]
+	PieceCount int64
+
+	Cols         *device.Buffer[int32]
+	Local, Entry *device.Buffer[uint32]
+
+	Rest *Rest // nil where all columns are in panels
+}
+
+// Rest is what Shared has no panels for: a pattern of its own, and At, where its non-zeros stand in the whole.
+type Rest struct {
+	NNZ    int64
+	RowPtr *device.Buffer[int64]
+	ColIdx *device.Buffer[int32]
+	Starts *device.Buffer[int32] // as Launches has them
+	At     *device.Buffer[int64]
+}
+
+// PieceNNZ is the most non-zeros of one of Shared.Pieces.
+const PieceNNZ = 2048
+
+// sharedKey says how a Shared is cut.
+type sharedKey struct{ width, height, panels int }
+
+// UsefulPanels stands for all panels that use each row of B that they load at least once on average. More would be slower
+// for certain.
+const UsefulPanels = -1
+
+// Popular returns the columns by falling count, made on first use.
+func (r *Resident) Popular() *tiling.Popular {
+	if r.popular == nil {
+		r.popular = tiling.NewPopular(r.host, r.threads())
+	}
+	return r.popular
+}
+
+// Shared returns the pattern with its first panels panels of width popular columns, in blocks of height rows; UsefulPanels
+// stands for a number. It is made on first use and kept.
+func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
+	key := sharedKey{width, height, panels}
+	if s, ok := r.shared[key]; ok {
+		return s, nil
+	}
+	if panels == UsefulPanels {
+		panels = r.usefulPanels(width, height)
+	}
+	cut, err := tiling.NewShared(r.host, r.Popular().Order, width, height, panels, r.threads())
+	if err != nil {
+		return nil, err
+	}
+	s := &Shared{Width: width, Columns: len(cut.Cols), Entries: int64(len(cut.Local)), ItemCount: len(cut.Items)}
+	if err := s.upload(r.dev, cut); err != nil {
+		return nil, fmt.Errorf("pattern.Shared: %w", errors.Join(err, s.close()))
+	}
+	if r.shared == nil {
+		r.shared = map[sharedKey]*Shared{}
+	}
+	r.shared[key] = s
+	return s, nil
+}
+
+// usefulPanels returns the number that UsefulPanels stands for.
+func (r *Resident) usefulPanels(width, height int) int {
+	counts := r.Popular().Counts
+	blocks := int64((r.Rows + height - 1) / height)
+	for q := 0; q*width < r.Cols; q++ {
+		panel := counts[q*width : min((q+1)*width, r.Cols)]
+		nnz := int64(0)
+		for _, n := range panel {
+			nnz += n
+		}
+		if nnz < int64(len(panel))*blocks {
+			return q
+		}
+	}
+	return (r.Cols + width - 1) / width
+}
+
+func (s *Shared) upload(dev device.Device, cut *tiling.Shared) (err error) {
+	items := make([]int64, 0, 4*len(cut.Items))
+	for _, i := range cut.Items {
+		items = append(items, int64(i.Panel), int64(i.Row), i.Lo, i.Hi)
+	}
+	var pieces []int64
+	for _, b := range cut.Blocks {
+		for lo := b.Lo; lo < b.Hi; lo += PieceNNZ {
+			pieces = append(pieces, lo, min(lo+PieceNNZ, b.Hi), b.Entry)
+		}
+	}
+	s.PieceCount = int64(len(pieces) / 3)
+	if s.Items, err = device.FromHost(dev, items); err != nil {
+		return err
+	}
+	if s.Pieces, err = device.FromHost(dev, pieces); err != nil {
+		return err
+	}
+	if s.Cols, err = device.FromHost(dev, cut.Cols); err != nil {
+		return err
+	}
+	if s.Local, err = device.FromHost(dev, cut.Local); err != nil {
+		return err
+	}
+	if s.Entry, err = device.FromHost(dev, cut.Entry); err != nil || cut.Rest == nil {
+		return err
+	}
+	s.Rest = &Rest{NNZ: cut.Rest.NNZ()}
+	if s.Rest.RowPtr, err = device.FromHost(dev, cut.Rest.RowPtr); err != nil {
+		return err
+	}
+	if s.Rest.ColIdx, err = device.FromHost(dev, cut.Rest.ColIdx); err != nil {
+		return err
+	}
+	if s.Rest.Starts, err = device.FromHost(dev, starts(cut.Rest)); err != nil {
+		return err
+	}
+	s.Rest.At, err = device.FromHost(dev, cut.RestAt)
+	return err
+}
+
+func (s *Shared) close() error {
+	err := errors.Join(s.Items.Close(), s.Pieces.Close(), s.Cols.Close(), s.Local.Close(), s.Entry.Close())
+	if r := s.Rest; r != nil {
+		err = errors.Join(err, r.RowPtr.Close(), r.ColIdx.Close(), r.Starts.Close(), r.At.Close())
+	}
+	return err
+}

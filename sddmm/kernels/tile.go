@@ -1,0 +1,61 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+
+	"sddmmkit/internal/dialect"
+)
+
+// Tile is a variant of the kernel that reads rows of B from shared memory, a slice of them at a time.
+type Tile struct {
+	Type    string // "float" or "double"
+	Lanes   int    // threads that share a non-zero
+	Chunks  int    // loads of a lane, 16 bytes each, that hold a slice of a row
+	Threads int    // in a block
+}
+
+// tiles are the variants that there are, by the bytes of a slice. More lanes take fewer registers and more exchanges.
+var tiles = []struct{ bytes, lanes, chunks, threads int }{
+	{128, 4, 2, 1024}, {256, 4, 4, 1024}, {512, 4, 8, 768}, {1024, 8, 8, 768},
+}
+
+// Depths returns the numbers of elements of type t that slices may have.
+func Depths(t string) []int {
+	var all []int
+	for _, s := range tiles {
+		all = append(all, s.bytes/16*dialect.VectorOf(t))
+	}
+	return all
+}
+
+// NewTile returns the variant for slices of depth elements of type t, which are among Depths(t).
+func NewTile(t string, depth int) Tile {
+	s := tiles[slices.Index(Depths(t), depth)]
+	return Tile{Type: t, Lanes: s.lanes, Chunks: s.chunks, Threads: s.threads}
+}
+
+// Name returns the name of the kernel.
+func (t Tile) Name() string {
+	return fmt.Sprintf("sddmm_tile_%s_l%d_c%d_t%d", t.Type, t.Lanes, t.Chunks, t.Threads)
+}
+
+// Variant returns the kernel.
+func (t Tile) Variant() *dialect.Variant {
+	v := variant(t.Name(), "tile.h", t.Type, t.Threads,
+		dialect.Define{Name: "V", Value: dialect.VectorOf(t.Type)},
+		dialect.Define{Name: "LANES", Value: t.Lanes},
+		dialect.Define{Name: "CHUNKS", Value: t.Chunks})
+	v.Vectors = true
+	return v
+}
+
+// FinishPiece is the most non-zeros that a block of Finish has.
+const FinishPiece = 8 * Threads
+
+// Finish returns the kernel that computes values from the dot products of Tile.
+func Finish(t string) *dialect.Variant {
+	v := variant("sddmm_finish_"+t, "finish.h", t, Threads, dialect.Define{Name: "PIECE", Value: FinishPiece})
+	v.Before = []string{"epilogue.h"}
+	return v
+}

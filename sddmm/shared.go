@@ -1,0 +1,130 @@
+package sddmm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"sddmmkit/dense"
+	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
+	"sddmmkit/model"
+	"sddmmkit/pattern"
+	"sddmmkit/sddmm/kernels"
+)
+
+// scheme is how a GPU does a call: by gathering, or with panels of popular columns in shared memory.
+type scheme struct {
+	tile   model.Tile
+	shared *pattern.Shared // nil: gather
+}
+
+// scheme returns the scheme for A and B.
+func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme, error) {
+	t, k := dialect.TypeOf[T](), a.Cols
+	if k == 0 || k%dialect.VectorOf(t) != 0 || !a.Aligned() || !b.Aligned() {
+		return scheme{}, nil // the kernel loads 16 bytes at a time
+	}
+	elem := int(unsafe.Sizeof(T(0)))
+	if pl.tile != nil {
+		if pl.tile.Tj == 0 {
+			return scheme{}, nil
+		}
+		tile := pl.pat.SharedTile(*pl.tile, k, elem)
+		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, pattern.UsefulPanels)
+		return scheme{tile, shared}, err
+	}
+	c, err := pl.pat.Choose(ctx, model.SDDMM, k, elem)
+	if err != nil || c.Tile == (model.Tile{}) {
+		return scheme{}, err
+	}
+	shared, err := pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Panels)
+	if err == nil {
+		err = pl.reserve(shared.Entries)
+	}
+	if errors.Is(err, device.ErrOutOfMemory) {
+		return scheme{}, nil // it needs 8 bytes and a value for each non-zero more than gathering
+	}
+	return scheme{c.Tile, shared}, err
+}
+
+// checkSharedTile checks a tile for SetTile.
+func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
+	depths := kernels.Depths(dialect.TypeOf[T]())
+	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
+		return nil
+	}
+	return fmt.Errorf("sddmm: tile of %d rows, %d columns and %d of K; on %s want zeros, or 0 to 65536 rows, 1 to 65536 columns and a slice of %v of K, 0 for a choice",
+		t.Ti, t.Tj, t.Tk, pl.pat.Device().Kind(), depths)
+}
+
+// launchShared launches the kernel that keeps panels in shared memory, the one that puts its dot products in their
+// places, and the one that gathers for the rest.
+func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
+	if rest := s.shared.Rest; rest != nil {
+		if err := pl.gather(c, rest.NNZ, rest.RowPtr, rest.ColIdx, rest.Starts, rest.At); err != nil {
+			return err
+		}
+	}
+	if s.shared.ItemCount == 0 {
+		return nil
+	}
+	if err := pl.reserve(s.shared.Entries); err != nil {
+		return err
+	}
+	if err := pl.taken.Zero(); err != nil {
+		return err
+	}
+	t := dialect.TypeOf[T]()
+	v := kernels.NewTile(t, s.tile.Tk)
+	tile, err := pl.load(c.dev, v.Variant())
+	if err != nil {
+		return err
+	}
+	bytes := s.tile.Tj * s.tile.Tk * int(unsafe.Sizeof(T(0)))
+	each, err := tile.Occupancy(v.Threads, bytes)
+	if err != nil {
+		return err
+	}
+	grid := min(max(each, 1)*max(c.dev.Props().Units, 1), s.shared.ItemCount)
+	if err := tile.Launch(int64(grid), v.Threads, bytes,
+		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.Cols)),
+		s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
+		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride))); err != nil {
+		return err
+	}
+	finish, err := pl.load(c.dev, kernels.Finish(t))
+	if err != nil {
+		return err
+	}
+	return finish.Launch(s.shared.PieceCount, kernels.Threads, 0,
+		device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
+		s.shared.Pieces.Arg(), s.shared.Entry.Arg(), pl.dots.Arg(), c.s.Arg(), c.p.Arg())
+}
+
+// reserve makes room for n dot products, and the counter.
+func (pl *Plan[T]) reserve(n int64) error {
+	dev := pl.pat.Device()
+	if pl.taken == nil {
+		taken, err := device.Alloc[int32](dev, 1)
+		if err != nil {
+			return err
+		}
+		pl.taken = taken
+	}
+	if pl.dots != nil && pl.dots.Len() >= n {
+		return nil
+	}
+	if err := pl.dots.Close(); err != nil {
+		return err
+	}
+	pl.dots = nil
+	dots, err := device.Alloc[T](dev, n)
+	if err != nil {
+		return fmt.Errorf("sddmm.Run: dot products in the order of panels: %w", err)
+	}
+	pl.dots = dots
+	return nil
+}

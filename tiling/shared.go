@@ -1,0 +1,241 @@
+package tiling
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"sddmmkit/internal/parallel"
+	"sddmmkit/sparse"
+)
+
+// Shared is a pattern cut for GPUs that keep rows of B in shared memory: panels of Width columns, the popular ones
+// first, crossed with blocks of at most Height rows. What a panel and a block of rows have in common is a cell, and the
+// work of one block of threads is an Item: a cell or a piece of one. Non-zeros whose columns are in no panel are the Rest.
+type Shared struct {
+	Width  int // columns of a panel, at most 65536
+	Height int // most rows of a block, at most 65536
+
+	// Cols are the columns of the panels: panel q has Cols[q·Width : (q+1)·Width], the last one may have fewer.
+	Cols []int32
+
+	// Items are the work, the cells of a block of rows one after another, so that its rows of A stay in a cache.
+	Items []Item
+
+	// Local[e] is a non-zero of the pattern in row item.Row + Local[e]>>16 and column
+	// Cols[item.Panel·Width + Local[e]&65535]. The entries of a cell are by row, and in a row as in the
+	// pattern. A cell has a multiple of SharedAlign of them: copies of the last one fill up, and belong to no item.
+	Local []uint32
+
+	// Entry leads back: non-zero z of the pattern, in a block of rows b, is entry Blocks[b].Entry + Entry[z],
+	// or belongs to the rest where that is NoEntry.
+	Entry  []uint32
+	Blocks []Block
+
+	// Rest has the other non-zeros, in the order of the pattern, and its non-zero z is the pattern's non-zero
+	// RestAt[z]. It is nil where there are none.
+	Rest   *sparse.Pattern
+	RestAt []int64
+}
+
+// Item is the entries [Lo, Hi) of a cell. Lo is a multiple of SharedAlign.
+type Item struct {
+	Panel  int32
+	Row    int32 // first of the block of rows
+	Lo, Hi int64
+}
+
+// Block is a block of rows.
+type Block struct {
+	Lo, Hi int64 // its non-zeros
+	Entry  int64 // its first entry
+}
+
+// NoEntry is the Entry of non-zeros that are in no panel.
+const NoEntry = math.MaxUint32
+
+// SharedAlign is what the first entries of items are multiples of.
+const SharedAlign = 8
+
+// minCells is the number of cells that any pattern may have.
+const minCells = 1 << 20
+
+// ItemsWanted is how many items there are at least where cells are large: a GPU has some hundred blocks of threads at a
+// time, and each should have several.
+const ItemsWanted = 1280
+
+// Bounds of the entries of an item.
+const (
+	minItemNNZ  = 4096
+	maxLocal    = 1 << 16
+	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
+)
+
+// NewShared cuts p into the first panels panels of width columns in the order by, and blocks of height rows. The rows
+// of p need not be sorted. It takes two passes over the non-zeros, by rows, and the result does not depend on the
+// number of threads. There may be no more cells than non-zeros, or about a million when that is more.
+func NewShared(p *sparse.Pattern, by Order, width, height, panels, threads int) (*Shared, error) {
+	const op = "tiling.NewShared"
+	if width < 1 || height < 1 || width > maxLocal || height > maxLocal || panels < 0 {
+		return nil, fmt.Errorf("%s: %d panels of %d columns in blocks of %d rows; want 1 to %d columns and rows", op, panels, width, height, maxLocal)
+	}
+	if p.Rows > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: %d rows; want at most %d", op, p.Rows, math.MaxInt32)
+	}
+	if len(by.Old) != p.Cols || len(by.New) != p.Cols {
+		return nil, fmt.Errorf("%s: an order of %d columns for a pattern of %d", op, len(by.Old), p.Cols)
+	}
+	columns := p.Cols
+	if panels < (p.Cols+width-1)/width {
+		columns = panels * width
+	}
+	w := &sharedWork{p: p, rank: by.New, width: width, columns: columns, panels: (columns + width - 1) / width,
+		blocks: rowBlocks(p.RowPtr, height, maxBlockNNZ), threads: parallel.Threads(threads)}
+	if cells := int64(w.panels) * int64(len(w.blocks)); cells > max(p.NNZ(), minCells) {
+		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, w.panels, len(w.blocks)-1, p.NNZ())
+	}
+	s := &Shared{Width: width, Height: height, Cols: by.Old[:columns]}
+	w.cutChunks()
+	rest := w.count()
+	entries := w.place(s)
+	s.Local, s.Entry = make([]uint32, entries), make([]uint32, p.NNZ())
+	if n := rest[p.Rows]; n > 0 {
+		s.Rest = &sparse.Pattern{Rows: p.Rows, Cols: p.Cols, RowPtr: rest, ColIdx: make([]int32, n)}
+		s.RestAt = make([]int64, n)
+	}
+	w.fill(s)
+	return s, nil
+}
+
+// rowBlocks cuts rows into blocks of at most height rows and limit non-zeros, a row being always one with fewer: block b
+// has rows [cuts[b], cuts[b+1]).
+func rowBlocks(rowPtr []int64, height int, limit int64) []int {
+	cuts, rows := []int{0}, len(rowPtr)-1
+	for lo := 0; lo < rows; {
+		hi := min(lo+height, rows)
+		if rowPtr[hi]-rowPtr[lo] > limit {
+			hi = lo + sort.Search(hi-lo, func(n int) bool { return rowPtr[lo+n+1]-rowPtr[lo] > limit })
+			hi = max(hi, lo+1)
+		}
+		cuts = append(cuts, hi)
+		lo = hi
+	}
+	return cuts
+}
+
+// sharedWork is a Shared in the making. Chunks are rows of one block, done at the same time as others.
+type sharedWork struct {
+	p                      *sparse.Pattern
+	rank                   []int32 // of columns; those from columns on are the rest
+	width, columns, panels int
+	blocks                 []int
+	chunks                 []sharedChunk
+	threads                int
+}
+
+type sharedChunk struct {
+	lo, hi int     // rows
+	block  int     //
+	next   []int64 // per panel: how many entries, then where the next one goes
+}
+
+// cutChunks cuts the blocks of rows into chunks, no more than keep their counts within the size of the pattern.
+func (w *sharedWork) cutChunks() {
+	blocks := len(w.blocks) - 1
+	parts := 1
+	if blocks > 0 {
+		parts = int(max(1, min(int64((4*w.threads+blocks-1)/blocks), w.p.NNZ()/int64(max(w.panels*blocks, 4096)))))
+	}
+	for b := range blocks {
+		lo, rows := w.blocks[b], w.blocks[b+1]-w.blocks[b]
+		for c := range parts {
+			w.chunks = append(w.chunks, sharedChunk{lo: lo + rows*c/parts, hi: lo + rows*(c+1)/parts, block: b})
+		}
+	}
+}
+
+// count counts the entries of every chunk in every panel, and returns the row pointers of the rest.
+func (w *sharedWork) count() (rest []int64) {
+	rest = make([]int64, w.p.Rows+1)
+	chunkLoop(w.threads, len(w.chunks), func(n int) {
+		c := &w.chunks[n]
+		c.next = make([]int64, w.panels)
+		for i := c.lo; i < c.hi; i++ {
+			for _, j := range w.p.Row(i) {
+				if r := int(w.rank[j]); r < w.columns {
+					c.next[r/w.width]++
+				} else {
+					rest[i+1]++
+				}
+			}
+		}
+	})
+	for i := range w.p.Rows {
+		rest[i+1] += rest[i]
+	}
+	return rest
+}
+
+// place turns counts into places, makes the items and returns the number of entries.
+func (w *sharedWork) place(s *Shared) int64 {
+	most := (max(w.p.NNZ()/ItemsWanted, minItemNNZ) + SharedAlign - 1) / SharedAlign * SharedAlign
+	at, first := int64(0), 0
+	for b := range len(w.blocks) - 1 {
+		s.Blocks = append(s.Blocks, Block{Lo: w.p.RowPtr[w.blocks[b]], Hi: w.p.RowPtr[w.blocks[b+1]], Entry: at})
+		end := first
+		for end < len(w.chunks) && w.chunks[end].block == b {
+			end++
+		}
+		for q := range w.panels {
+			lo := at
+			for n := first; n < end; n++ {
+				c := &w.chunks[n]
+				c.next[q], at = at, at+c.next[q]
+			}
+			parts := (at - lo + most - 1) / most
+			for k := range parts {
+				// In even parts, of whole SharedAlign but for the last.
+				units := (at - lo + SharedAlign - 1) / SharedAlign
+				s.Items = append(s.Items, Item{Panel: int32(q), Row: int32(w.blocks[b]),
+					Lo: lo + units*k/parts*SharedAlign, Hi: min(lo+units*(k+1)/parts*SharedAlign, at)})
+			}
+			at = (at + SharedAlign - 1) / SharedAlign * SharedAlign
+		}
+		first = end
+	}
+	return at
+}
+
+// fill writes the entries and the rest.
+func (w *sharedWork) fill(s *Shared) {
+	chunkLoop(w.threads, len(w.chunks), func(n int) {
+		c := &w.chunks[n]
+		row0 := w.blocks[c.block]
+		base := s.Blocks[c.block].Entry
+		for i := c.lo; i < c.hi; i++ {
+			local := uint32(i-row0) << 16
+			rest := int64(0)
+			if s.Rest != nil {
+				rest = s.Rest.RowPtr[i]
+			}
+			for z := w.p.RowPtr[i]; z < w.p.RowPtr[i+1]; z++ {
+				j := w.p.ColIdx[z]
+				r := int(w.rank[j])
+				if r >= w.columns {
+					s.Rest.ColIdx[rest], s.RestAt[rest], s.Entry[z] = j, z, NoEntry
+					rest++
+					continue
+				}
+				q := r / w.width
+				e := c.next[q]
+				c.next[q]++
+				s.Local[e], s.Entry[z] = local|uint32(r-q*w.width), uint32(e-base)
+			}
+		}
+	})
+	for _, item := range s.Items { // only the last of a cell ends elsewhere than at a multiple
+		for e := item.Hi; e%SharedAlign != 0; e++ {
+			s.Local[e] = s.Local[item.Hi-1]
+		}
+	}
+}
