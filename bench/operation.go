@@ -125,6 +125,7 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 		if err != nil {
 			return nil, err
 		}
+		opened = append(opened, plan)
 		if tiling.fixed() {
 			if err := plan.SetTile(tiling.Tile); err != nil {
 				return nil, err

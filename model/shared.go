@@ -125,6 +125,9 @@ func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) 
 	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
 	nonZero := slices*(bytes/bankRate+sharedNonZero) + finishNonZero
 	for q, panel := range t.Counts[n] {
+		if panel.NNZ == 0 {
+			break
+		}
 		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
 		items := blocks + nnz/float64(t.NNZ)*tiling.ItemsWanted
 		cycles := nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)

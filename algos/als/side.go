@@ -75,6 +75,9 @@ func (s *side[T]) close() error {
 		return nil
 	}
 	err := errors.Join(s.target.Close(), s.extra.Close(), s.values.Close(), s.shift.Close(), s.square.Close(), s.gram.Close())
+	if s.sample != nil {
+		err = errors.Join(err, s.sample.Close())
+	}
 	if s.mul != nil {
 		err = errors.Join(err, s.mul.Close())
 	}

@@ -73,6 +73,9 @@ func (s *side[T]) close() error {
 	}
 	err := errors.Join(s.target.Close(), s.residual.Close(), s.shift.Close(),
 		s.vec.Close(), s.square.Close(), s.num.Close(), s.den.Close(), s.pair.Close())
+	if s.sample != nil {
+		err = errors.Join(err, s.sample.Close())
+	}
 	if s.mul != nil {
 		err = errors.Join(err, s.mul.Close())
 	}

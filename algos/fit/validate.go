@@ -53,7 +53,11 @@ func newValidator[T sparse.Float](s Solver[T], train, test *sparse.CSR[T]) (v *v
 }
 
 func (v *validator[T]) close() error {
-	return errors.Join(v.pat.Close(), v.target.Close(), v.err.Close())
+	err := errors.Join(v.pat.Close(), v.target.Close(), v.err.Close())
+	if v.plan != nil {
+		err = errors.Join(err, v.plan.Close())
+	}
+	return err
 }
 
 func (v *validator[T]) score(ctx context.Context) (float64, Metric, error) {

@@ -29,6 +29,9 @@ func Launch(t *testing.T, open Open) {
 		{"Lanes", func(t *testing.T, dev device.Launcher) {
 			launchLanes[float32](t, dev, "float")
 			launchLanes[float64](t, dev, "double")
+			launchScatter[float32](t, dev, "float")
+			launchScatter[float64](t, dev, "double")
+			launchTake(t, dev)
 		}},
 		{"SumThreads", func(t *testing.T, dev device.Launcher) {
 			launchSumThreads[float32](t, dev, kernels.Sum32)
@@ -191,6 +194,49 @@ func launchBlockSum(t *testing.T, dev device.Launcher) {
 		dx, sums := between(t, dev, 5, x), between(t, dev, 2, constant(len(want), float32(math.NaN())))
 		must(t, k.Launch(blocks(n), kernels.Threads, 0, dx.Arg(), sums.Arg(), device.Value(int64(n))))
 		sameBits(t, fmt.Sprint("sums of ", n), sums.read(t, "sums"), want)
+	}
+}
+
+// launchScatter checks that SCATTER_SUMS gives the bits of the same butterfly.
+func launchScatter[T Float](t *testing.T, dev device.Launcher, name string) {
+	for _, lanes := range kernels.ScatterGroups {
+		n := 3*kernels.Threads - 2*lanes
+		x := slice(newRand(4), n*lanes, reals[T])
+		want := make([]T, n)
+		for first := 0; first < n; first += lanes {
+			for place := range lanes {
+				sums := make([]T, lanes)
+				for l := range sums {
+					sums[l] = x[(first+l)*lanes+place]
+				}
+				for o := lanes / 2; o > 0; o /= 2 {
+					last := slices.Clone(sums)
+					for l := range sums {
+						sums[l] += last[l^o]
+					}
+				}
+				want[first+place] = sums[place]
+			}
+		}
+		k := compile(t, dev, kernels.Scatter(name, lanes))
+		dx, y := between(t, dev, 1, x), between(t, dev, 2, constant(n, T(math.NaN())))
+		must(t, k.Launch(blocks(n), kernels.Threads, 0, dx.Arg(), y.Arg(), device.Value(int64(n))))
+		sameBits(t, fmt.Sprintf("%s: groups of %d", name, lanes), y.read(t, "sums"), want)
+	}
+}
+
+// launchTake checks that each number is taken once.
+func launchTake(t *testing.T, dev device.Launcher) {
+	const grid = 100
+	next, taken := between(t, dev, 3, []int32{0}), between(t, dev, 1, make([]int32, grid*kernels.Threads))
+	must(t, compile(t, dev, kernels.Take).Launch(grid, kernels.Threads, 0, next.Arg(), taken.Arg()))
+	if n := next.read(t, "next")[0]; n != grid*kernels.Threads {
+		t.Errorf("%d threads took %d numbers", grid*kernels.Threads, n)
+	}
+	for i, n := range taken.read(t, "taken") {
+		if n != 1 {
+			t.Fatalf("number %d was taken %d times", i, n)
+		}
 	}
 }
 

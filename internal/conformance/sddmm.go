@@ -499,6 +499,7 @@ func sddmmCancel[T Float](t *testing.T, dev device.Device) {
 		if err != nil {
 			return err
 		}
+		defer pl.Close()
 		a, b := zeros[T](t, dev, p.Rows, 5), zeros[T](t, dev, p.Cols, 5)
 		return pl.Run(ctx, sddmm.Dot, 1, nil, a, b, 0, zeros[T](t, dev, 1, int(p.NNZ())).Buf)
 	})
@@ -515,6 +516,7 @@ func sddmmScenario[T Float](dev device.Device) error {
 	if err != nil {
 		return err
 	}
+	defer pl.Close()
 	c := newSDDMM(newRand(5), p, 8, sddmm.Scale, scalars{1, 0}, integers[T], true)
 	a, err := dense.Upload(dev, c.a)
 	if err != nil {

@@ -33,6 +33,16 @@ func TestSource(t *testing.T) {
 		t.Errorf("program %s starts with %q", p.Name, head)
 	}
 	v := variant()
+	v.Files = fstest.MapFS{"a.h": {Data: []byte("first\n")}, "fill.h": {Data: []byte("second\n")}}
+	v.Before = []string{"a.h"}
+	if source, err := v.Source(); err != nil || !strings.HasSuffix(source, "\n#line 1 \"a.h\"\nfirst\n#line 1 \"fill.h\"\nsecond\n") {
+		t.Errorf("with a file before it, error %v:\n%s", err, source)
+	}
+	v.Before = []string{"missing.h"}
+	if _, err := v.Program(); err == nil || !strings.Contains(err.Error(), "missing.h") {
+		t.Errorf("a missing file before it: %v", err)
+	}
+	v = variant()
 	v.File = "missing.h"
 	if _, err := v.Program(); err == nil || !strings.Contains(err.Error(), "missing.h") {
 		t.Errorf("a missing file: %v", err)

@@ -30,6 +30,7 @@ var (
 	Optional = variant("optional", "T", "int")           // buffers that may be missing
 	Echo     = variant("echo", "T", "int")               // one argument of each kind, written out
 	Step     = variant("step", "T", "int")               // y[i] = 3·y[i] + k, whose order shows
+	Take     = variant("take", "T", "int")               // each thread takes a number
 	Target   = variant("target", "T", "int", 60, 80, 90) // which PTX runs
 )
 
@@ -41,12 +42,26 @@ func Lanes(t string, lanes int) *dialect.Variant {
 	return v
 }
 
+// ScatterGroups are the numbers of lanes that Scatter is made for.
+var ScatterGroups = []int{1, 2, 4, 8}
+
+// Scatter returns the kernel whose lanes, of ScatterGroups, add up a number for each of them.
+func Scatter(t string, lanes int) *dialect.Variant {
+	v := variant("scatter", "T", t)
+	v.Name += fmt.Sprintf("_%d", lanes)
+	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
+	return v
+}
+
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
-	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Sum32, Sum64, Mirror, Convert, Quads, Optional, Echo, Step, Target}
+	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Sum32, Sum64, Mirror, Convert, Quads, Optional, Echo, Step, Take, Target}
 	for _, t := range []string{"float", "double"} {
 		for _, lanes := range Groups {
 			all = append(all, Lanes(t, lanes))
+		}
+		for _, lanes := range ScatterGroups {
+			all = append(all, Scatter(t, lanes))
 		}
 	}
 	return all
