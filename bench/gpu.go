@@ -1,9 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"sddmmkit/device"
 	"sddmmkit/pattern"
@@ -116,11 +118,14 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 		return nil, nil, p.named(err)
 	}
 	rec := s.newRecord(p)
-	rec.TileBy = TileByModel
+	rec.TileBy = cmp.Or(p.c.Tiling.By, TileByModel)
 	if err := s.timeSets(ctx, p, sets, rec, func(o *Placed[T]) (*operation[T], error) { return withPlan(p, o, p.c.Tiling) }); err != nil {
 		return nil, nil, err
 	}
 	s.boundGPU(rec, gather)
+	if c, ok := sets[0].Pattern.Chosen(modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0)))); ok && c.Seconds > 0 && !p.c.Tiling.fixed() {
+		rec.PredictedSeconds = &c.Seconds
+	}
 	all = append(all, rec)
 	for _, peer := range peers {
 		algorithms, err := peer.Algorithms(p.c)

@@ -125,24 +125,22 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 		if err != nil {
 			return nil, err
 		}
-		opened = append(opened, plan)
 		if tiling.fixed() {
 			if err := plan.SetTile(tiling.Tile); err != nil {
-				return nil, err
+				return nil, errors.Join(err, plan.Close())
 			}
 		}
-		op.close = func() error { return nil }
+		op.close = plan.Close
 		op.set = plan.SetTile
 		op.call = func(ctx context.Context) error {
 			return plan.Run(ctx, p.c.Epilogue, 1, o.Values, o.A, o.B, 0, o.Out)
 		}
-		if launches {
-			op.kernel = plan.Kernel(o.A, o.B)
-			return op, nil
-		}
 		op.tile = func(context.Context) (model.Tile, bool, error) {
 			t, settled := plan.Tile(p.c.K)
 			return t, settled, nil
+		}
+		if launches {
+			op.kernel = plan.Kernel(o.A, o.B)
 		}
 		return op, nil
 	}
@@ -181,7 +179,7 @@ func inTurn[T sddmm.Float](ops []*operation[T]) *operation[T] {
 	}
 	next := 0
 	return &operation[T]{
-		sets: ops, kernel: ops[0].kernel,
+		sets: ops, kernel: ops[0].kernel, tile: ops[0].tile,
 		call: func(ctx context.Context) error {
 			next = (next + 1) % len(ops)
 			return ops[next].call(ctx)

@@ -80,8 +80,8 @@ func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[
 		return nil, nil, err
 	}
 	launcher, onGPU := s.dev.(device.Launcher)
-	if onGPU && c.Tiling.By != "" && c.Tiling.By != TileByModel {
-		return nil, nil, fmt.Errorf("bench: tiles by %q; on %s the plan chooses, want %q", c.Tiling.By, s.dev.Name(), TileByModel)
+	if onGPU && c.Tiling.By == TileBySearch {
+		return nil, nil, fmt.Errorf("bench: tiles by %q; on %s want %q, %q or %q", c.Tiling.By, s.dev.Name(), TileByModel, TileNone, TileGiven)
 	}
 	runtime.GC() // the operands of the case before are garbage now
 	p, err := newProblem(s.dev, s.m, c, s.opt.Seed)

@@ -60,10 +60,14 @@ func (pl *Plan[T]) gather(c *launchCall[T], nnz int64, rowPtr *device.Buffer[int
 		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride)), c.p.Arg())
 }
 
-// Kernel names the kernel that Run launches for a and b on a GPU; it is empty on the CPU.
+// Kernel names the kernel that Run launches for a and b on a GPU, of several the one with the most work; it is empty on
+// the CPU. It plans as Run does.
 func (pl *Plan[T]) Kernel(a, b *dense.Resident[T]) string {
 	if _, ok := pl.pat.Device().(device.Launcher); !ok {
 		return ""
+	}
+	if s, err := pl.scheme(context.Background(), a, b); err == nil && s.shared != nil {
+		return kernels.NewTile(dialect.TypeOf[T](), s.tile.Tk).Name()
 	}
 	return kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned()).Name()
 }

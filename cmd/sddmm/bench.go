@@ -262,8 +262,8 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
 	case f.cold && onCPU:
 		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
-	case !onCPU && p.suite.Tiling.By != "" && p.suite.Tiling.By != bench.TileByModel:
-		return nil, usagef("--tile %s: on a GPU plans choose; want model", f.tile)
+	case !onCPU && p.suite.Tiling.By == bench.TileBySearch:
+		return nil, usagef("--tile %s: on a GPU want model, none or TixTjxTk", f.tile)
 	case changed("out") && f.out == "", changed("export") && f.export == "":
 		return nil, usagef("--out and --export want the name of a file")
 	case f.export != "" && len(p.suite.Matrices) != 1:

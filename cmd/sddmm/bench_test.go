@@ -261,7 +261,7 @@ func TestBenchUsageErrors(t *testing.T) {
 		{"--device tpu", []string{"--device"}},
 		{"--peers mkl", []string{"--peers", "cusparse"}},
 		{"--cold", []string{"--cold", "GPUs"}},
-		{"--device opencl:0 --tile none", []string{"--tile none", "plans choose"}},
+		{"--device opencl:0 --tile exhaustive", []string{"--tile exhaustive", "want model, none"}},
 		{"table", []string{"1 arg"}},
 		{"--out=", []string{"--out"}},
 		{"--export x --matrix a,b", []string{"--export", "one matrix"}},
