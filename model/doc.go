@@ -32,4 +32,9 @@
 //     (device.Measured). What is read or written in order of address streams, half hidden behind the rest.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
+//
+// # GPUs
+//
+// On a GPU the choice is between two schemes: gathering rows of B from L2, and keeping those of popular columns
+// in shared memory. GPU.Choose predicts both in cycles of a multiprocessor (docs/adr/0011-shared-scheme.md).
 package model

@@ -24,19 +24,26 @@ func NewGPU(p device.Props, reserved int64) *GPU {
 	return &GPU{Units: max(p.Units, 1), Shared: max(p.SharedBytes-reserved, 0), L2: max(p.L2Bytes, 1<<20)}
 }
 
-// What a multiprocessor does in a cycle and what things cost it in cycles, for single calls on one H200 in float32: ADR
-// 11 has the measurements. Both schemes are limited by the same memories, and so what matters is their ratio.
+// What a multiprocessor does in a cycle and what things cost it in cycles, fitted to one H200 in float32: ADR 11 has the
+// measurements. Both schemes are limited by the same memories, and so their ratio holds where the clock does not.
 const (
-	clock         = 1.9e9 // cycles a second
-	gatherRate    = 41    // bytes of rows of B from L2 where some columns are popular
-	streamRate    = 40    // bytes of rows of A, and of panels, from L2
-	bankRate      = 128   // bytes from shared memory
-	gatherNonZero = 1.5   // beside its bytes
-	sharedNonZero = 1.8   // beside its bytes, in each slice
-	finishNonZero = 1     // putting a result in its place
+	clock = 1.9e9 // cycles a second
+
+	gatherRate    = 36.5 // bytes of rows of B from L2 where some columns are popular
+	gatherNonZero = 3.6  // beside its row of B
+	indexBytes    = 8    // that come with the row
+
+	bankRate      = 128   // bytes of rows of B from shared memory
+	streamRate    = 45    // bytes of rows of A, and of panels, from L2
+	sharedNonZero = 1.7   // beside its rows
+	sharedSlice   = 3.5   // of a non-zero in each slice of K but the first
+	finishNonZero = 1.3   // putting a result in its place
 	sharedItem    = 4000  // waiting for a panel and for the last warp, in each slice
-	sharedLaunch  = 20000 // counter, second launch for the rest
-	indexBytes    = 8     // of a non-zero, beside its row of B
+	sharedLaunch  = 20000 // a counter and two launches more
+
+	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
+	// long as many calls.
+	sharedMargin = 0.9
 )
 
 // SharedWidth returns the columns of a panel for slices of depth elements, a multiple of 32 or what fits; 0 where nothing does.
@@ -97,7 +104,7 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	switch {
 	case best.Tile == (Tile{}):
 		c.Reason = "no panel of popular columns has enough non-zeros per active row to be faster from shared memory than from L2"
-	case best.Seconds > margin*none.Seconds:
+	case best.Seconds > sharedMargin*none.Seconds:
 		c.Reason = fmt.Sprintf("panels of popular columns in shared memory would gain only %.1f %%", 100*(none.Seconds/best.Seconds-1))
 	default:
 		c.Prediction = best
@@ -123,7 +130,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) 
 	blocks := float64((t.Rows + p.Tile.Ti - 1) / p.Tile.Ti)
 	slices := float64((t.K + depth - 1) / depth)
 	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
-	nonZero := slices*(bytes/bankRate+sharedNonZero) + finishNonZero
+	nonZero := slices*bytes/bankRate + sharedNonZero + (slices-1)*sharedSlice + finishNonZero
 	for q, panel := range t.Counts[n] {
 		if panel.NNZ == 0 {
 			break

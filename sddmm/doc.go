@@ -17,5 +17,6 @@
 // Compute takes host matrices and is the whole operation in one call. A Plan works on a pattern
 // that is resident on a device, and on values and dense matrices resident there, and is what
 // solvers call over and over. Results are bitwise the same from run to run and for any number of
-// threads, because each dot product is summed in an order that depends on K alone.
+// threads, because each dot product is summed in an order that depends on K alone; on a GPU it depends on the scheme
+// too, which the plan chooses by the pattern and K (Plan.SetTile).
 package sddmm

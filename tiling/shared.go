@@ -89,10 +89,14 @@ func NewShared(p *sparse.Pattern, by Order, width, height, panels, threads int) 
 	if panels < (p.Cols+width-1)/width {
 		columns = panels * width
 	}
-	w := &sharedWork{p: p, rank: by.New, width: width, columns: columns, panels: (columns + width - 1) / width,
-		blocks: rowBlocks(p.RowPtr, height, maxBlockNNZ), threads: parallel.Threads(threads)}
+	w := &sharedWork{p: p, columns: make([]place, p.Cols), panels: (columns + width - 1) / width, blocks: rowBlocks(p.RowPtr, height, maxBlockNNZ), threads: parallel.Threads(threads)}
 	if cells := int64(w.panels) * int64(len(w.blocks)); cells > max(p.NNZ(), minCells) {
 		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, w.panels, len(w.blocks)-1, p.NNZ())
+	}
+	for at, j := range by.Old {
+		if w.columns[j] = (place{int32(at / width), int32(at % width)}); at >= columns {
+			w.columns[j].panel = -1
+		}
 	}
 	s := &Shared{Width: width, Height: height, Cols: by.Old[:columns]}
 	w.cutChunks()
@@ -125,13 +129,16 @@ func rowBlocks(rowPtr []int64, height int, limit int64) []int {
 
 // sharedWork is a Shared in the making. Chunks are rows of one block, done at the same time as others.
 type sharedWork struct {
-	p                      *sparse.Pattern
-	rank                   []int32 // of columns; those from columns on are the rest
-	width, columns, panels int
-	blocks                 []int
-	chunks                 []sharedChunk
-	threads                int
+	p       *sparse.Pattern
+	columns []place // where columns are
+	panels  int
+	blocks  []int
+	chunks  []sharedChunk
+	threads int
 }
+
+// place is where a column is: in a panel, -1 for the rest, and within it.
+type place struct{ panel, local int32 }
 
 type sharedChunk struct {
 	lo, hi int     // rows
@@ -162,8 +169,8 @@ func (w *sharedWork) count() (rest []int64) {
 		c.next = make([]int64, w.panels)
 		for i := c.lo; i < c.hi; i++ {
 			for _, j := range w.p.Row(i) {
-				if r := int(w.rank[j]); r < w.columns {
-					c.next[r/w.width]++
+				if q := w.columns[j].panel; q >= 0 {
+					c.next[q]++
 				} else {
 					rest[i+1]++
 				}
@@ -220,16 +227,15 @@ func (w *sharedWork) fill(s *Shared) {
 			}
 			for z := w.p.RowPtr[i]; z < w.p.RowPtr[i+1]; z++ {
 				j := w.p.ColIdx[z]
-				r := int(w.rank[j])
-				if r >= w.columns {
+				at := w.columns[j]
+				if at.panel < 0 {
 					s.Rest.ColIdx[rest], s.RestAt[rest], s.Entry[z] = j, z, NoEntry
 					rest++
 					continue
 				}
-				q := r / w.width
-				e := c.next[q]
-				c.next[q]++
-				s.Local[e], s.Entry[z] = local|uint32(r-q*w.width), uint32(e-base)
+				e := c.next[at.panel]
+				c.next[at.panel]++
+				s.Local[e], s.Entry[z] = local|uint32(at.local), uint32(e-base)
 			}
 		}
 	})

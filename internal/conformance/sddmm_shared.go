@@ -33,6 +33,9 @@ func sharedSuite[T Float](t *testing.T, open Open) {
 // sharedTile cuts small patterns into many pieces.
 var sharedTile = model.Tile{Ti: 7, Tj: 5}
 
+// sharedWidth limits the columns of a panel to what 32 KB of shared memory hold in the longest slices.
+func sharedWidth(cols int) int { return min(max(cols, 3), 32) }
+
 // depthsOfVectors are multiples of 16 bytes: less than the smallest slice, slices, one and a bit, several.
 var depthsOfVectors = []int{4, 32, 64, 128, 132, 512, 1024}
 
@@ -78,7 +81,7 @@ func sharedPatterns[T Float](t *testing.T, dev device.Device) {
 	for n, problem := range problems {
 		t.Run(problem.why, func(t *testing.T) {
 			p := problem.pattern()
-			tile := model.Tile{Ti: max(p.Rows/3, 2), Tj: max(p.Cols/4, 3)}
+			tile := model.Tile{Ti: max(p.Rows/3, 2), Tj: sharedWidth(p.Cols / 4)}
 			_, pl := sharedPlan[T](t, dev, p, tile)
 			rng := newRand(uint64(n))
 			for i, k := range []int{8, 36} {
@@ -155,7 +158,7 @@ func sharedNonFinite[T Float](t *testing.T, dev device.Device) {
 func sharedSameBits[T Float](t *testing.T, dev device.Device) {
 	for n, problem := range problems {
 		p := problem.pattern()
-		tile := model.Tile{Ti: max(p.Rows/2, 2), Tj: max(p.Cols/2, 3)}
+		tile := model.Tile{Ti: max(p.Rows/2, 2), Tj: sharedWidth(p.Cols / 2)}
 		_, pl := sharedPlan[T](t, dev, p, tile)
 		k := []int{32, 132, 516}[n%3]
 		c := newSDDMM(newRand(uint64(n)), p, k, epilogues[n%len(epilogues)], scalars{-0.3, 0.7}, reals[T], false)
