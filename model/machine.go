@@ -66,8 +66,12 @@ var (
 
 const (
 	// held is how much more of a shared cache an operation holds that runs all the time than the short samples of
-	// a measurement find free; never more than the cache has. From 1.4 to 2 predictions are as good.
-	held = 1.6
+	// a measurement find free; never more than the cache has. From 1.7 to 2.2 predictions are as good.
+	held = 1.9
+
+	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
+	// few of them: more of it is farther away, or was driven out by other programs.
+	full = 0.3
 
 	// overlap is the share of the time of streams that is not hidden behind the gathers.
 	overlap = 0.5

@@ -188,7 +188,11 @@ func (w *work) gathers() {
 }
 
 func (w *work) gather(l int, rows float64) {
-	w.thread += rows * w.Measured.GatherSeconds(l, w.row, w.Threads)
+	seconds := w.Measured.GatherSeconds(l, w.row, w.Threads)
+	if w.Measured.Levels[l].Shared { // nothing fills memory
+		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
+	}
+	w.thread += rows * seconds
 	w.bytes[l] += rows * w.row
 }
 
