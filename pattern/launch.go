@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
-	"sddmmkit/tiling"
 )
 
 // Launches is what kernels on a GPU need of a pattern beside its arrays, all on its device. It belongs to the
@@ -18,26 +18,23 @@ type Launches struct {
 	// tells threads that begin in the middle where they are.
 	Starts *device.Buffer[int32]
 
-	// Units are the rows in units of about equal cost, five numbers each: the first row, the one
-	// after the last, the first non-zero, the one after the last, and the slot of a piece or -1.
-	Units     *device.Buffer[int64]
-	UnitCount int64
-
-	// Split are the rows in pieces, three numbers each: the row, its first slot, the one after its last.
-	Split      *device.Buffer[int64]
-	SplitCount int64
-	Slots      int64
+	pieces map[int]*Pieces // by run
 }
 
 // StartEvery is the distance between the non-zeros whose rows Starts holds.
 const StartEvery = 32
 
-// Bounds of the cost of a unit on a GPU, in non-zeros plus rows. As on the CPU they depend on the pattern
-// alone, so that sums do too.
-const (
-	launchUnits       = 1 << 16
-	minLaunchUnitCost = 128
-)
+// Pieces are the rows that runs of Run consecutive non-zeros do not finish, each by itself: rows whose non-zeros
+// lie in several runs, and rows without any.
+type Pieces struct {
+	Run   int
+	Runs  int64 // of the pattern, the last of which may be shorter
+	Count int64 // rows
+
+	// Rows holds three numbers for each: the row, the run in which it begins, and the one after that in which
+	// it ends. A row without non-zeros has equal ones.
+	Rows *device.Buffer[int64]
+}
 
 // Launches returns what kernels need, made on first use.
 func (r *Resident) Launches() (*Launches, error) {
@@ -47,36 +44,42 @@ func (r *Resident) Launches() (*Launches, error) {
 	if r.Rows > math.MaxInt32 {
 		return nil, fmt.Errorf("pattern: %d rows; a GPU takes at most %d", r.Rows, math.MaxInt32)
 	}
-	cost := max((r.NNZ+int64(r.Rows))/launchUnits, minLaunchUnitCost)
-	work := tiling.Cut(r.host, cost)
-	l := &Launches{UnitCount: int64(len(work.Units)), SplitCount: int64(len(work.Split)), Slots: int64(work.Slots)}
-	units := make([]int64, 0, 5*len(work.Units))
-	for _, u := range work.Units {
-		units = append(units, int64(u.RowLo), int64(u.RowHi), u.Lo, u.Hi, int64(u.Slot))
-	}
-	split := make([]int64, 0, 3*len(work.Split))
-	for _, s := range work.Split {
-		split = append(split, int64(s.Row), int64(s.SlotLo), int64(s.SlotHi))
-	}
+	l := &Launches{pieces: map[int]*Pieces{}}
 	var err error
 	if l.Starts, err = device.FromHost(r.dev, starts(r.host)); err != nil {
 		return nil, err
 	}
-	if l.Units, err = device.FromHost(r.dev, units); err != nil {
-		return nil, errors.Join(err, l.close())
-	}
-	if l.Split, err = device.FromHost(r.dev, split); err != nil {
-		return nil, errors.Join(err, l.close())
-	}
 	r.launches = l
 	return l, nil
+}
+
+// Pieces returns the rows that runs of run non-zeros do not finish, made on first use.
+func (r *Resident) Pieces(run int) (*Pieces, error) {
+	l, err := r.Launches()
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := l.pieces[run]; ok {
+		return p, nil
+	}
+	rows := pieces(r.host, int64(run))
+	p := &Pieces{Run: run, Runs: (r.NNZ + int64(run) - 1) / int64(run), Count: int64(len(rows) / 3)}
+	if p.Rows, err = device.FromHost(r.dev, rows); err != nil {
+		return nil, err
+	}
+	l.pieces[run] = p
+	return p, nil
 }
 
 func (l *Launches) close() error {
 	if l == nil {
 		return nil
 	}
-	return errors.Join(l.Starts.Close(), l.Units.Close(), l.Split.Close())
+	err := l.Starts.Close()
+	for _, p := range l.pieces {
+		err = errors.Join(err, p.Rows.Close())
+	}
+	return err
 }
 
 // starts returns Launches.Starts.
@@ -99,4 +102,21 @@ func starts(p *sparse.Pattern) []int32 {
 		}
 	})
 	return out
+}
+
+// pieces returns Pieces.Rows.
+func pieces(p *sparse.Pattern, run int64) []int64 {
+	parts := make([][]int64, parallel.Threads(0))
+	parallel.Ranges(len(parts), int64(p.Rows), func(part int, lo, hi int64) {
+		for i := lo; i < hi; i++ {
+			from, to := p.RowPtr[i], p.RowPtr[i+1]
+			switch {
+			case from == to:
+				parts[part] = append(parts[part], i, 0, 0)
+			case from/run != (to-1)/run:
+				parts[part] = append(parts[part], i, from/run, (to-1)/run+1)
+			}
+		}
+	})
+	return slices.Concat(parts...)
 }

@@ -12,5 +12,6 @@
 // pattern's transpose, a second index that is made at the first such call and reads the values where
 // they are. Results are bitwise the same from run to run and for any number of threads: each row of C is
 // summed in an order that depends on its non-zeros and K alone, and where a long row is cut depends on the
-// pattern alone.
+// pattern alone. On a GPU any row may be cut, where the non-zeros before it end a group's run, so that its last bits
+// depend on the rows before it too.
 package spmm

@@ -16,36 +16,47 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if err := ctx.Err(); err != nil || c.Rows == 0 || c.Cols == 0 {
 		return err
 	}
+	k, t := int64(c.Cols), dialect.TypeOf[T]()
+	if alpha == 0 {
+		scale, err := pl.load(dev, kernels.Scale(t))
+		if err != nil {
+			return err
+		}
+		return scale.Launch(blocks(int64(c.Rows)*k, kernels.Threads), kernels.Threads, 0,
+			device.Value(int64(c.Rows)), device.Value(int32(k)), device.Value(beta), c.Buf.Arg(), device.Value(int64(c.Stride)))
+	}
+	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
 	l, err := pat.Launches()
 	if err != nil {
 		return err
 	}
-	k := int64(c.Cols)
-	if err := pl.reserve(l.Slots * k); err != nil {
+	p, err := pat.Pieces(v.Run(pat.NNZ))
+	if err != nil {
 		return err
 	}
-	t := dialect.TypeOf[T]()
-	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
+	if err := pl.reserve(2 * p.Runs * k); err != nil {
+		return err
+	}
 	gather, err := pl.load(dev, v.Variant())
 	if err != nil {
 		return err
 	}
-	if err := gather.Launch(blocks(l.UnitCount, v.Groups()), kernels.Threads, 0,
-		device.Value(l.UnitCount), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
-		l.Units.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
+	if err := gather.Launch(blocks(p.Runs, v.Groups()), kernels.Threads, 0,
+		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+		l.Starts.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
 		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()); err != nil {
 		return err
 	}
-	if l.SplitCount == 0 {
+	if p.Count == 0 {
 		return nil
 	}
 	pieces, err := pl.load(dev, kernels.Pieces(t))
 	if err != nil {
 		return err
 	}
-	return pieces.Launch(blocks(l.SplitCount*k, kernels.Threads), kernels.Threads, 0,
-		device.Value(l.SplitCount), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
-		l.Split.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
+	return pieces.Launch(blocks(p.Count*k, kernels.Threads), kernels.Threads, 0,
+		device.Value(p.Count), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+		p.Rows.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
 }
 
 // Kernel names the kernel that Run launches for b and c on a GPU; it is empty on the CPU.

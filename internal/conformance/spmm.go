@@ -332,8 +332,8 @@ func spmmOneShot[T Float](t *testing.T, dev device.Device) {
 	}
 }
 
-// Permuting the rows of S permutes the rows of C and leaves their bits: where a row is cut does not
-// depend on its place.
+// Permuting the rows of S permutes the rows of C. On a Host it leaves their bits: where a row is cut does not depend on
+// its place. On a GPU it may, see package spmm, and the result is as good as any.
 func spmmPermuted[T Float](t *testing.T, dev device.Device) {
 	for _, problem := range problems {
 		p := problem.pattern()
@@ -355,7 +355,12 @@ func spmmPermuted[T Float](t *testing.T, dev device.Device) {
 		}
 		d.s.Pattern = *q
 		_, permuted := spmmPlan[T](t, dev, q)
-		sameBits(t, problem.why+": permuted rows", d.run(t, dev, permuted, 0, 0).Data, want.Data)
+		result := d.run(t, dev, permuted, 0, 0)
+		if _, ok := dev.(device.Host); !ok {
+			d.check(t, result)
+			continue
+		}
+		sameBits(t, problem.why+": permuted rows", result.Data, want.Data)
 	}
 }
 

@@ -13,6 +13,9 @@ var files embed.FS
 // Threads is the number of threads in a block.
 const Threads = 128
 
+// StartEvery is the distance between the non-zeros whose rows a kernel is told: runs are multiples of it.
+const StartEvery = 32
+
 // Gather is a variant of the kernel that reads rows of B from wherever they are cached.
 type Gather struct {
 	Type   string // "float" or "double"
@@ -24,7 +27,7 @@ type Gather struct {
 // shapes are the lanes and chunks that there are, by the loads of a row that they are for; longer rows are
 // done in slices of the last.
 var shapes = []struct{ loads, lanes, chunks int }{
-	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {16, 16, 1}, {32, 32, 1}, {64, 32, 2}, {128, 32, 4},
+	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {16, 8, 2}, {32, 16, 2}, {64, 16, 4}, {128, 32, 4},
 }
 
 // NewGather returns the variant for rows of k elements of type t. aligned says that all rows of B and C
@@ -51,6 +54,19 @@ func (g Gather) Name() string {
 // Groups returns the number of groups of lanes in a block.
 func (g Gather) Groups() int64 { return int64(Threads / g.Lanes) }
 
+// Run returns the number of consecutive non-zeros of a group: short enough for the groups to fill a large GPU, long enough
+// for the rows that are cut at its ends to cost little. It depends on the pattern alone, and so do sums.
+func (g Gather) Run(nnz int64) int {
+	run := StartEvery
+	for run < 1024 && int64(run)*wantThreads < nnz*int64(g.Lanes) {
+		run *= 2
+	}
+	return run
+}
+
+// wantThreads are more threads than GPUs hold at a time.
+const wantThreads = 1 << 20
+
 // Variant returns the kernel.
 func (g Gather) Variant() *dialect.Variant {
 	return variant(g.Name(), "gather.h", g.Type,
@@ -60,13 +76,16 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "UNROLL", Value: max(8/g.Chunks, 2)})
 }
 
-// Pieces returns the kernel that adds up the pieces of long rows.
+// Scale returns the kernel for α = 0.
+func Scale(t string) *dialect.Variant { return variant("spmm_scale_"+t, "scale.h", t) }
+
+// Pieces returns the kernel that adds up rows in pieces.
 func Pieces(t string) *dialect.Variant { return variant("spmm_pieces_"+t, "pieces.h", t) }
 
 func variant(name, file, t string, defines ...dialect.Define) *dialect.Variant {
 	return &dialect.Variant{
 		Name: name, File: file, Files: files, Vectors: file == "gather.h",
-		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: Threads}}, defines...),
+		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: Threads}, {Name: "START_EVERY", Value: StartEvery}}, defines...),
 	}
 }
 
@@ -74,7 +93,7 @@ func variant(name, file, t string, defines ...dialect.Define) *dialect.Variant {
 func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
-		all = append(all, Pieces(t))
+		all = append(all, Scale(t), Pieces(t))
 		for _, v := range []int{1, dialect.VectorOf(t)} {
 			for _, s := range shapes {
 				all = append(all, Gather{t, v, s.lanes, s.chunks}.Variant())
