@@ -35,10 +35,10 @@ const (
 
 	bankRate      = 128   // bytes of rows of B from shared memory
 	streamRate    = 45    // bytes of rows of A, and of panels, from L2
-	sharedNonZero = 1.7   // beside its rows
-	sharedSlice   = 3.5   // of a non-zero in each slice of K but the first
+	sharedNonZero = 1.2   // beside its rows
+	sharedSlice   = 2     // of a non-zero in each slice of K but the first
 	finishNonZero = 1.3   // putting a result in its place
-	sharedItem    = 4000  // waiting for a panel and for the last warp, in each slice
+	sharedItem    = 20000 // of an item in each slice, beside its panel: waiting for it, and for the last warp
 	sharedLaunch  = 20000 // a counter and two launches more
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
@@ -136,7 +136,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) 
 			break
 		}
 		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
-		items := blocks + nnz/float64(t.NNZ)*tiling.ItemsWanted
+		items := blocks + nnz/float64(tiling.ItemEntries(t.NNZ))
 		cycles := nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
 		if cycles >= nnz*t.gather() {
 			break
@@ -146,6 +146,8 @@ func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) 
 		p.Seconds += cycles
 		inPanels += panel.NNZ
 	}
-	p.Seconds += float64(t.NNZ-inPanels)*t.gather() + float64(g.Units)*sharedLaunch
+	// In the end multiprocessors wait for the last items, half of one on average.
+	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
+	p.Seconds += float64(t.NNZ-inPanels)*t.gather() + float64(g.Units)*(sharedLaunch+last/2)
 	return p, inPanels
 }

@@ -23,9 +23,9 @@ type scheme struct {
 
 // scheme returns the scheme for A and B.
 func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme, error) {
-	t, k := dialect.TypeOf[T](), a.Cols
-	if k == 0 || k%dialect.VectorOf(t) != 0 || !a.Aligned() || !b.Aligned() {
-		return scheme{}, nil // the kernel loads 16 bytes at a time
+	k := a.Cols
+	if !sharedDepth[T](k) || !a.Aligned() || !b.Aligned() {
+		return scheme{}, nil
 	}
 	elem := int(unsafe.Sizeof(T(0)))
 	if pl.tile != nil {
@@ -45,10 +45,15 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme,
 		err = pl.reserve(shared.Entries)
 	}
 	if errors.Is(err, device.ErrOutOfMemory) {
-		return scheme{}, nil // it needs 8 bytes and a value for each non-zero more than gathering
+		// It needs 8 bytes and a value for each non-zero more than gathering: from now on the plan gathers.
+		pl.tile = &model.Tile{}
+		return scheme{}, nil
 	}
 	return scheme{c.Tile, shared}, err
 }
+
+// sharedDepth reports whether the kernel with panels takes K = k: it loads 16 bytes at a time.
+func sharedDepth[T Float](k int) bool { return k > 0 && k%dialect.VectorOf(dialect.TypeOf[T]()) == 0 }
 
 // checkSharedTile checks a tile for SetTile.
 func (pl *Plan[T]) checkSharedTile(t model.Tile) error {

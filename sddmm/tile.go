@@ -45,6 +45,9 @@ func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
 		return *pl.tile, true
 	}
 	if _, ok := pl.pat.Device().(device.Launcher); ok {
+		if !sharedDepth[T](k) {
+			return model.Tile{}, true
+		}
 		c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(T(0))))
 		return c.Tile, ok
 	}

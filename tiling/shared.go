@@ -60,13 +60,14 @@ const SharedAlign = 8
 // minCells is the number of cells that any pattern may have.
 const minCells = 1 << 20
 
-// ItemsWanted is how many items there are at least where cells are large: a GPU has some hundred blocks of threads at a
-// time, and each should have several.
-const ItemsWanted = 1280
+// ItemEntries returns the most entries of an item of a pattern with nnz non-zeros: a GPU has some hundred blocks of
+// threads at a time, and each should have several items, but not such that loading panels takes longer.
+func ItemEntries(nnz int64) int64 {
+	const wanted, least = 1280, 4096
+	return (max(nnz/wanted, least) + SharedAlign - 1) / SharedAlign * SharedAlign
+}
 
-// Bounds of the entries of an item.
 const (
-	minItemNNZ  = 4096
 	maxLocal    = 1 << 16
 	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
 )
@@ -185,7 +186,7 @@ func (w *sharedWork) count() (rest []int64) {
 
 // place turns counts into places, makes the items and returns the number of entries.
 func (w *sharedWork) place(s *Shared) int64 {
-	most := (max(w.p.NNZ()/ItemsWanted, minItemNNZ) + SharedAlign - 1) / SharedAlign * SharedAlign
+	most := ItemEntries(w.p.NNZ())
 	at, first := int64(0), 0
 	for b := range len(w.blocks) - 1 {
 		s.Blocks = append(s.Blocks, Block{Lo: w.p.RowPtr[w.blocks[b]], Hi: w.p.RowPtr[w.blocks[b+1]], Entry: at})

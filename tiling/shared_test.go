@@ -69,7 +69,7 @@ func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, of []int64, rowOf []
 			}
 		}
 		if it.Lo != at || it.Hi <= it.Lo || it.Lo%SharedAlign != 0 || int(it.Panel)*s.Width >= len(s.Cols) ||
-			it.Hi-it.Lo > max(p.NNZ()/ItemsWanted, minItemNNZ)+SharedAlign {
+			it.Hi-it.Lo > ItemEntries(p.NNZ()) {
 			t.Fatalf("item %d is %+v, want it from %d on", n, it, at)
 		}
 		before := int64(-1)

@@ -192,6 +192,9 @@ func sharedTiles[T Float](t *testing.T, dev device.Device) {
 		}
 	}
 	_, pl := sddmmPlan[T](t, dev, p)
+	if tile, settled := pl.Tile(33); tile != (model.Tile{}) || !settled {
+		t.Errorf("K = 33, which is gathered: tile %v, settled %t", tile, settled)
+	}
 	for _, tile := range []model.Tile{{Ti: -1, Tj: 5}, {Ti: 5}, {Tk: 32}, {Tj: -1}, {Tj: 1<<16 + 1}, {Ti: 1<<16 + 1, Tj: 5}, {Tj: 5, Tk: 33}} {
 		if pl.SetTile(tile) == nil {
 			t.Errorf("tile %+v passed", tile)
