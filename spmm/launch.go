@@ -41,8 +41,9 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if err != nil {
 		return err
 	}
-	if err := gather.Launch(blocks(p.Runs, v.Groups()), kernels.Threads, 0,
-		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+	slice := blocks(p.Runs, v.Groups())
+	if err := gather.Launch(slice*v.Slices(c.Cols), kernels.Threads, 0,
+		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(slice), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		l.Starts.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
 		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()); err != nil {
 		return err

@@ -4,14 +4,27 @@
 // groups go through the same number of steps. Non-zeros are added one by one in their order. A row that lies
 // within the run is stored; of one that does not, the sum so far goes to scratch: row 2g+1 of it where the row began in an
 // earlier run, else row 2g. The kernel of pieces.h adds those up, and does the rows without non-zeros. A lane
-// holds CHUNKS·V columns of C in registers; longer rows are done in slices. UNROLL rows of B are on their way at a time.
+// holds CHUNKS·V columns of C in registers; longer rows are done in slices, all groups one slice before the next, so that a
+// slice of B can stay in cache. UNROLL rows of B are on their way at a time.
 //
 // Macros: T, V, LANES, CHUNKS, UNROLL.
 
-#define SLICE (LANES * CHUNKS) // loads of a row at a time
+#define SLICE (LANES * CHUNKS) // loads of a row
+
+// put sets c = α·sum + β·c.
+DEVICE void put(GLOBAL VEC *c, T alpha, VEC sum, T beta)
+{
+	VEC y = VEC_ZERO;
+	if (beta != 0) {
+		const VEC old = *c;
+		VEC_SCALE_ADD(y, beta, old);
+	}
+	VEC_SCALE_ADD(y, alpha, sum);
+	*c = y;
+}
 
 KERNEL(BLOCK_THREADS, NAME)
-(long nnz, int run, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
+(long nnz, int run, long slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
  INOUT(T, c), long ldc, OUT(T, scratch))
 {
 	AT_IN(int, starts);
@@ -25,7 +38,8 @@ KERNEL(BLOCK_THREADS, NAME)
 
 	const int lane = THREAD % LANES;
 	const int loads = k / V;
-	const long group = (BLOCK * BLOCK_THREADS + THREAD) / LANES;
+	const long group = (BLOCK % slice_blocks * BLOCK_THREADS + THREAD) / LANES;
+	const int at = (int)(BLOCK / slice_blocks) * SLICE + lane;
 	const long lo = group * run;
 	if (lo >= nnz)
 		return;
@@ -33,78 +47,59 @@ KERNEL(BLOCK_THREADS, NAME)
 	const int first = FETCH(starts + lo / START_EVERY); // the row of non-zero lo
 	const int begun = FETCH(row_ptr + first) < lo;      // whether it began in an earlier run
 
-	for (int start = 0; start < loads; start += SLICE) {
-		const int at = start + lane;
-		int row = first, earlier = begun;
-		long stop = FETCH(row_ptr + row + 1) - lo; // of the row, within the run or beyond
-		VEC acc[CHUNKS];
-		UNROLLED for (int q = 0; q < CHUNKS; q++)
-			acc[q] = VEC_ZERO;
-		for (int t = 0; t < n; t += UNROLL) {
-			int col[UNROLL];
-			T v[UNROLL];
-			VEC rb[UNROLL][CHUNKS];
-			UNROLLED for (int u = 0; u < UNROLL; u++)
-				col[u] = FETCH(cols + lo + (t + u < n ? t + u : t));
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					rb[u][q] = at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
-			}
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const long z = lo + (t + u < n ? t + u : t);
-				v[u] = s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? z : FETCH(perm + z)));
-			}
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				if (t + u >= n)
-					break;
-				if (t + u >= stop) {
-					// The row is complete, unless part of it is in scratch already.
-					UNROLLED for (int q = 0; q < CHUNKS; q++) {
-						const int to = at + q * LANES;
-						if (to < loads) {
-							if (earlier) {
-								VECS(scratch + (2 * group + 1) * k)[to] = acc[q];
-							} else {
-								GLOBAL VEC *out = VECS(c + row * ldc) + to;
-								VEC y = VEC_ZERO;
-								if (beta != 0) {
-									const VEC old = *out;
-									VEC_SCALE_ADD(y, beta, old);
-								}
-								VEC_SCALE_ADD(y, alpha, acc[q]);
-								*out = y;
-							}
-						}
-						acc[q] = VEC_ZERO;
+	int row = first, earlier = begun;
+	long stop = FETCH(row_ptr + row + 1) - lo; // of the row, within the run or beyond
+	VEC acc[CHUNKS];
+	UNROLLED for (int q = 0; q < CHUNKS; q++)
+		acc[q] = VEC_ZERO;
+	for (int t = 0; t < n; t += UNROLL) {
+		int col[UNROLL];
+		T v[UNROLL];
+		VEC rb[UNROLL][CHUNKS];
+		UNROLLED for (int u = 0; u < UNROLL; u++)
+			col[u] = FETCH(cols + lo + (t + u < n ? t + u : t));
+		UNROLLED for (int u = 0; u < UNROLL; u++) {
+			const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
+			UNROLLED for (int q = 0; q < CHUNKS; q++)
+				rb[u][q] = at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
+		}
+		UNROLLED for (int u = 0; u < UNROLL; u++) {
+			const long z = lo + (t + u < n ? t + u : t);
+			v[u] = s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? z : FETCH(perm + z)));
+		}
+		UNROLLED for (int u = 0; u < UNROLL; u++) {
+			if (t + u >= n)
+				break;
+			if (t + u >= stop) {
+				// The row is complete, unless part of it is in scratch already.
+				UNROLLED for (int q = 0; q < CHUNKS; q++) {
+					const int to = at + q * LANES;
+					if (to < loads) {
+						if (earlier)
+							VECS(scratch + (2 * group + 1) * k)[to] = acc[q];
+						else
+							put(VECS(c + row * ldc) + to, alpha, acc[q], beta);
 					}
-					earlier = 0;
-					do {
-						row++;
-						stop = FETCH(row_ptr + row + 1) - lo;
-					} while (t + u >= stop);
+					acc[q] = VEC_ZERO;
 				}
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
+				earlier = 0;
+				do {
+					row++;
+					stop = FETCH(row_ptr + row + 1) - lo;
+				} while (t + u >= stop);
 			}
+			UNROLLED for (int q = 0; q < CHUNKS; q++)
+				VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
 		}
-		// The last row of the run.
-		UNROLLED for (int q = 0; q < CHUNKS; q++) {
-			const int to = at + q * LANES;
-			if (to >= loads)
-				continue;
-			if (earlier || stop > n) {
-				VECS(scratch + (2 * group + earlier) * k)[to] = acc[q];
-				continue;
-			}
-			GLOBAL VEC *out = VECS(c + row * ldc) + to;
-			VEC y = VEC_ZERO;
-			if (beta != 0) {
-				const VEC old = *out;
-				VEC_SCALE_ADD(y, beta, old);
-			}
-			VEC_SCALE_ADD(y, alpha, acc[q]);
-			*out = y;
-		}
+	}
+	// The last row of the run.
+	UNROLLED for (int q = 0; q < CHUNKS; q++) {
+		const int to = at + q * LANES;
+		if (to >= loads)
+			continue;
+		if (earlier || stop > n)
+			VECS(scratch + (2 * group + earlier) * k)[to] = acc[q];
+		else
+			put(VECS(c + row * ldc) + to, alpha, acc[q], beta);
 	}
 }

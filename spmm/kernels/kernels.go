@@ -27,7 +27,7 @@ type Gather struct {
 // shapes are the lanes and chunks that there are, by the loads of a row that they are for; longer rows are
 // done in slices of the last.
 var shapes = []struct{ loads, lanes, chunks int }{
-	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {16, 8, 2}, {32, 16, 2}, {64, 16, 4}, {128, 32, 4},
+	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 4, 2}, {16, 8, 2}, {32, 16, 2},
 }
 
 // NewGather returns the variant for rows of k elements of type t. aligned says that all rows of B and C
@@ -49,6 +49,12 @@ func NewGather(t string, k int, aligned bool) Gather {
 // Name returns the name of the kernel.
 func (g Gather) Name() string {
 	return fmt.Sprintf("spmm_gather_%s_v%d_l%d_c%d", g.Type, g.Vector, g.Lanes, g.Chunks)
+}
+
+// Slices returns the number of slices that rows of k elements are done in.
+func (g Gather) Slices(k int) int64 {
+	slice := g.Lanes * g.Chunks * g.Vector
+	return int64((k + slice - 1) / slice)
 }
 
 // Groups returns the number of groups of lanes in a block.
