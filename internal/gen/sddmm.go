@@ -46,6 +46,10 @@ func (k *kernels) sddmm() {
 	k.Load(k.Param("depth"), bytes)
 	k.SHLQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), bytes)
 
+	if k.isa == avx512 {
+		k.setDistance(bytes)
+	}
+
 	k.Label("next")
 	left := k.GP64()
 	k.Load(k.Param("n"), left)
@@ -60,7 +64,8 @@ func (k *kernels) sddmm() {
 		k.JL(operand.LabelRef("four"))
 		k.Load(k.Param("ahead"), left)
 		k.SUBQ(j, left)
-		k.CMPQ(left, operand.I32(8+rowsAhead))
+		k.SUBQ(k.distance, left)
+		k.CMPQ(left, operand.I32(8))
 		k.JL(operand.LabelRef("four"))
 	}
 	k.dots(8, j, bytes)

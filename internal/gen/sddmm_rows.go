@@ -7,8 +7,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rowsAhead is the number of rows of B between the prefetch of a row and its use.
+// rowsAhead is the number of rows of B between the prefetch of a row and its use where rows have 512 bytes or
+// more; of shorter ones more are on their way, up to four times as many.
 const rowsAhead = 16
+
+// setDistance sets the number of rows ahead for rows of the given number of bytes.
+func (k *kernels) setDistance(bytes reg.GPVirtual) {
+	k.distance = k.GP64()
+	k.MOVQ(operand.I32(rowsAhead), k.distance)
+	for _, size := range []int{256, 128} {
+		k.CMPQ(bytes, operand.I32(size))
+		k.JG(operand.LabelRef("ahead"))
+		k.ADDQ(k.distance, k.distance)
+	}
+	k.Label("ahead")
+}
 
 // slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
 // registers, and each row of B is read from its first byte to its last, which the hardware's
@@ -111,17 +124,28 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 		k.ADDQ(b, p)
 		return p
 	}
+	// later returns the address of the row that is fetched early with row r.
+	later := func(r int) reg.GPVirtual {
+		if !full {
+			return row(r+rowsAhead, ahead)
+		}
+		p := k.GP64()
+		k.MOVLQSX(operand.Mem{Base: cols, Index: k.distance, Scale: 4, Disp: 4 * r}, p)
+		k.IMULQ(stride, p)
+		k.ADDQ(b, p)
+		return p
+	}
 	acc, short := make([]reg.VecVirtual, rows), k.reg()
 	if m.k != nil {
 		k.zero(short)
 	}
 	for r := range acc {
-		later := row(r+rowsAhead, ahead)
+		early := later(r)
 		p := row(r, last)
 		acc[r] = k.reg()
 		for c := range av {
 			mem := operand.Mem{Base: p, Disp: c * k.width()}
-			k.PREFETCHT0(operand.Mem{Base: later, Disp: c * k.width()})
+			k.PREFETCHT0(operand.Mem{Base: early, Disp: c * k.width()})
 			switch masked := c == chunks-1 && m.k != nil; {
 			case masked && (c == 0 || tail < k.width()):
 				k.loadMasked(mem, m, part(short, tail))

@@ -47,7 +47,8 @@ const mostShort = 9
 type kernels struct {
 	*build.Context
 	vec
-	tables map[string]operand.Mem
+	tables   map[string]operand.Mem
+	distance reg.GPVirtual // of the function: rows of B between the prefetch of one and its use
 }
 
 func (k *kernels) reg() reg.VecVirtual {
