@@ -29,9 +29,11 @@ func NewGPU(p device.Props, reserved int64) *GPU {
 const (
 	clock = 1.9e9 // cycles a second
 
-	gatherRate    = 36.5 // bytes of rows of B from L2 where some columns are popular
-	gatherNonZero = 3.6  // beside its row of B
-	indexBytes    = 8    // that come with the row
+	gatherRate    = 48  // bytes of rows of B from L2 where some columns are popular
+	gatherLong    = 38  // the same for rows of more than longBytes: fewer of them are on their way at a time
+	longBytes     = 512 //
+	gatherNonZero = 1   // beside its row of B
+	indexBytes    = 8   // that come with the row
 
 	bankRate      = 128   // bytes of rows of B from shared memory
 	streamRate    = 45    // bytes of rows of A, and of panels, from L2
@@ -116,7 +118,11 @@ func (g *GPU) Choose(t SharedTask) Choice {
 
 // gather returns the cycles of a non-zero whose row of B comes from L2.
 func (t *SharedTask) gather() float64 {
-	return float64(t.K*t.ElemBytes+indexBytes)/gatherRate + gatherNonZero
+	rate := float64(gatherRate)
+	if t.K*t.ElemBytes > longBytes {
+		rate = gatherLong
+	}
+	return float64(t.K*t.ElemBytes+indexBytes)/rate + gatherNonZero
 }
 
 // shared returns the cycles, as Seconds, with slices of depth elements, and the non-zeros in panels. Panels are taken

@@ -33,7 +33,7 @@ func TestKernelsForTheModel(t *testing.T) {
 	if kernels.FinishPiece != pattern.PieceNNZ {
 		t.Errorf("a block finishes %d non-zeros, and pieces have %d", kernels.FinishPiece, pattern.PieceNNZ)
 	}
-	if kernels.Run != pattern.StartEvery {
-		t.Errorf("a group gathers %d non-zeros, and starts are every %d", kernels.Run, pattern.StartEvery)
+	if kernels.StartEvery != pattern.StartEvery {
+		t.Errorf("kernels want starts every %d non-zeros, patterns have them every %d", kernels.StartEvery, pattern.StartEvery)
 	}
 }

@@ -54,8 +54,9 @@ func (pl *Plan[T]) gather(c *launchCall[T], nnz int64, rowPtr *device.Buffer[int
 	if err != nil {
 		return err
 	}
-	return kernel.Launch(blocks(nnz, kernels.Run*v.Groups()), kernels.Threads, 0,
-		device.Value(nnz), device.Value(int32(c.a.Cols)), device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
+	run := v.Run(nnz)
+	return kernel.Launch(blocks(nnz, int64(run)*v.Groups()), kernels.Threads, 0,
+		device.Value(nnz), device.Value(int32(run)), device.Value(int32(c.a.Cols)), device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
 		rowPtr.Arg(), colIdx.Arg(), starts.Arg(), at.Arg(), c.s.Arg(),
 		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride)), c.p.Arg())
 }

@@ -10,8 +10,8 @@ import (
 //go:embed *.h ptx
 var files embed.FS
 
-// Run is the number of consecutive non-zeros of a group of lanes.
-const Run = 32
+// StartEvery is the distance between the non-zeros whose rows a kernel is told.
+const StartEvery = 32
 
 // Threads is the number of threads in a block, but for Tile.
 const Threads = 256
@@ -26,7 +26,7 @@ type Gather struct {
 
 // shapes are the lanes and chunks that there are, by the loads of a row that they are for.
 var shapes = []struct{ loads, lanes, chunks int }{
-	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {16, 8, 2}, {32, 16, 2}, {64, 32, 2}, {128, 32, 4}, {256, 32, 8},
+	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 4, 2}, {16, 8, 2}, {32, 8, 4}, {64, 16, 4}, {128, 32, 4}, {256, 32, 8},
 }
 
 // NewGather returns the variant for rows of k elements of type t. aligned says that all rows of A and B
@@ -59,13 +59,31 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
 		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
-		dialect.Define{Name: "UNROLL", Value: g.unroll()})
+		dialect.Define{Name: "UNROLL", Value: g.unroll()},
+		dialect.Define{Name: "START_EVERY", Value: StartEvery})
 	v.Vectors, v.Before = true, []string{"epilogue.h"}
 	return v
 }
 
-// unroll is the number of rows of B that a group fetches at a time: four loads of a lane.
-func (g Gather) unroll() int { return max(4/max(g.Chunks, 1), 1) }
+// unroll is the number of rows of B that a group fetches at a time: up to eight loads of a lane.
+func (g Gather) unroll() int { return min(max(8/max(g.Chunks, 1), 1), g.Lanes) }
+
+// Run returns the number of consecutive non-zeros of a group: short enough for the groups to fill a large GPU, long enough
+// for the search of its row to be a small part of its work. The smallest groups have a non-zero for each lane, so that
+// neighbours read and write neighbours.
+func (g Gather) Run(nnz int64) int {
+	if g.Lanes <= 2 {
+		return g.Lanes
+	}
+	run := StartEvery
+	for run < 256 && int64(run)*wantThreads < nnz*int64(g.Lanes) {
+		run *= 2
+	}
+	return run
+}
+
+// wantThreads are twice the threads that large GPUs hold at a time.
+const wantThreads = 1 << 19
 
 // Scale returns the kernel for α = 0.
 func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t, Threads) }
