@@ -36,7 +36,7 @@ const (
 	indexBytes    = 8   // that come with the row
 
 	bankRate      = 128   // bytes of rows of B from shared memory
-	streamRate    = 45    // bytes of rows of A, and of panels, from L2
+	streamRate    = 62    // bytes of rows of A, and of panels, from L2
 	sharedNonZero = 1.2   // beside its rows
 	sharedSlice   = 2     // of a non-zero in each slice of K but the first
 	finishNonZero = 1.3   // putting a result in its place
