@@ -52,7 +52,8 @@ func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (m
 	if _, ok := r.dev.(device.Launcher); ok {
 		return r.chooseScheme(op, k, elemBytes), nil
 	}
-	if int64(r.Cols)*int64(k)*int64(elemBytes) <= props.L2Bytes {
+	// Half of it: the rest is for what streams past.
+	if int64(r.Cols)*int64(k)*int64(elemBytes) <= props.L2Bytes/2 {
 		return model.Choice{Reason: "the rows of B fit in the cache next to a core"}, nil
 	}
 	if r.NNZ*int64(k) <= smallWork {

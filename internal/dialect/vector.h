@@ -30,3 +30,22 @@ DEVICE VEC vec_zero_() { VEC v; v.x = v.y = v.z = v.w = 0; return v; }
 
 #define CVECS(p) ((const GLOBAL VEC *)(p))
 #define VECS(p) ((GLOBAL VEC *)(p))
+
+// FETCH4(T, to, from) sets four elements of an array to those at an address that is a multiple of 16 bytes.
+#define FETCH4(T, to, from) JOIN(fetch4_, T)(&(to), from)
+DEVICE void fetch4_int(int *to, const GLOBAL int *from)
+{
+	const int4 w = FETCH((const GLOBAL int4 *)from);
+	to[0] = w.x, to[1] = w.y, to[2] = w.z, to[3] = w.w;
+}
+DEVICE void fetch4_float(float *to, const GLOBAL float *from)
+{
+	const float4 w = FETCH((const GLOBAL float4 *)from);
+	to[0] = w.x, to[1] = w.y, to[2] = w.z, to[3] = w.w;
+}
+DEVICE void fetch4_double(double *to, const GLOBAL double *from)
+{
+	const double2 v = FETCH((const GLOBAL double2 *)from), w = FETCH((const GLOBAL double2 *)from + 1);
+	to[0] = v.x, to[1] = v.y, to[2] = w.x, to[3] = w.y;
+}
+#define ALIGNED16(p) (((ulong)(p) & 15) == 0)

@@ -47,6 +47,9 @@ KERNEL(BLOCK_THREADS, NAME)
 	const long lo = group * run < nnz ? group * run : nnz - 1; // a group past the end repeats the last non-zero
 	const int n = group * run >= nnz ? 0 : nnz - lo < run ? (int)(nnz - lo) : run;
 	const int last = n > 0 ? n - 1 : 0;
+#if UNROLL % 4 == 0
+	const int whole = ALIGNED16(cols) && run % 4 == 0; // then four indices are read at a time
+#endif
 	int row = FETCH(starts + lo / START_EVERY);
 	int stop = -1; // where the row that is in ra ends in the run, or -1
 #if CHUNKS > 0
@@ -63,6 +66,12 @@ KERNEL(BLOCK_THREADS, NAME)
 			int col[UNROLL];
 #if CHUNKS > 0
 			VEC rb[UNROLL][CHUNKS];
+#endif
+#if UNROLL % 4 == 0
+			if (whole && batch + t + UNROLL <= n) {
+				UNROLLED for (int u = 0; u < UNROLL; u += 4)
+					FETCH4(int, col[u], cols + lo + batch + t + u);
+			} else
 #endif
 			UNROLLED for (int u = 0; u < UNROLL; u++)
 				col[u] = FETCH(cols + lo + (batch + t + u < last ? batch + t + u : last));

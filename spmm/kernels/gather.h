@@ -7,7 +7,7 @@
 // holds CHUNKS·V columns of C in registers; longer rows are done in slices, all groups one slice before the next, so that a
 // slice of B can stay in cache. UNROLL rows of B are on their way at a time.
 //
-// Macros: T, V, LANES, CHUNKS, UNROLL.
+// Macros: T, V, LANES, CHUNKS, UNROLL, a multiple of 4.
 
 #define SLICE (LANES * CHUNKS) // loads of a row
 
@@ -47,6 +47,10 @@ KERNEL(BLOCK_THREADS, NAME)
 	const int first = FETCH(starts + lo / START_EVERY); // the row of non-zero lo
 	const int begun = FETCH(row_ptr + first) < lo;      // whether it began in an earlier run
 
+	// Runs begin at multiples of 16 bytes where the buffers do, and groups read four indices and values at a time: what
+	// limits short rows is the number of cache lines that a warp asks for.
+	const int whole = ALIGNED16(cols), in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
+
 	int row = first, earlier = begun;
 	long stop = FETCH(row_ptr + row + 1) - lo; // of the row, within the run or beyond
 	VEC acc[CHUNKS];
@@ -56,16 +60,26 @@ KERNEL(BLOCK_THREADS, NAME)
 		int col[UNROLL];
 		T v[UNROLL];
 		VEC rb[UNROLL][CHUNKS];
-		UNROLLED for (int u = 0; u < UNROLL; u++)
-			col[u] = FETCH(cols + lo + (t + u < n ? t + u : t));
+		if (whole && t + UNROLL <= n) {
+			UNROLLED for (int u = 0; u < UNROLL; u += 4)
+				FETCH4(int, col[u], cols + lo + t + u);
+		} else {
+			UNROLLED for (int u = 0; u < UNROLL; u++)
+				col[u] = FETCH(cols + lo + (t + u < n ? t + u : t));
+		}
 		UNROLLED for (int u = 0; u < UNROLL; u++) {
 			const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
 				rb[u][q] = at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
 		}
-		UNROLLED for (int u = 0; u < UNROLL; u++) {
-			const long z = lo + (t + u < n ? t + u : t);
-			v[u] = s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? z : FETCH(perm + z)));
+		if (in_order && t + UNROLL <= n) {
+			UNROLLED for (int u = 0; u < UNROLL; u += 4)
+				FETCH4(T, v[u], s + lo + t + u);
+		} else {
+			UNROLLED for (int u = 0; u < UNROLL; u++) {
+				const long z = lo + (t + u < n ? t + u : t);
+				v[u] = s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? z : FETCH(perm + z)));
+			}
 		}
 		UNROLLED for (int u = 0; u < UNROLL; u++) {
 			if (t + u >= n)

@@ -27,7 +27,7 @@ type Gather struct {
 // shapes are the lanes and chunks that there are, by the loads of a row that they are for; longer rows are
 // done in slices of the last.
 var shapes = []struct{ loads, lanes, chunks int }{
-	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 4, 2}, {16, 8, 2}, {32, 16, 2},
+	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 8, 1}, {16, 8, 2}, {32, 16, 2},
 }
 
 // NewGather returns the variant for rows of k elements of type t. aligned says that all rows of B and C
@@ -79,7 +79,7 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
 		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
-		dialect.Define{Name: "UNROLL", Value: max(8/g.Chunks, 2)})
+		dialect.Define{Name: "UNROLL", Value: 8 / g.Chunks})
 }
 
 // Scale returns the kernel for α = 0.
