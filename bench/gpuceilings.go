@@ -42,7 +42,7 @@ func measureStreams(ctx context.Context, dev device.Launcher, bytes int64, r *Ro
 		{kernels.Read(), kernels.WarpElements, 4 * n, &r.Read},
 		{kernels.Copy(), 1, 8 * n, &r.Copy},
 	} {
-		kernel, err := load(dev, c.kernel)
+		kernel, err := c.kernel.Load(dev)
 		if err != nil {
 			return err
 		}
@@ -87,14 +87,6 @@ func leastSeconds(ctx context.Context, dev device.Device, call func() error) (fl
 	return Summarize(t.samples).Min, nil
 }
 
-func load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
-	program, err := v.Program()
-	if err != nil {
-		return nil, err
-	}
-	return dev.Kernel(program)
-}
-
 // gatherKey is what the time of gathering depends on, beside the session's matrix and device.
 type gatherKey struct {
 	transposed bool
@@ -125,7 +117,7 @@ func (s *Session[T]) gatherSeconds(ctx context.Context, dev device.Launcher, p *
 	want := gatheredSum(p, pat.Host().ColIdx)
 	best := math.Inf(1)
 	for _, g := range kernels.Gathers(dialect.TypeOf[T](), p.c.K, o.B.Aligned()) {
-		kernel, err := load(dev, g.Variant())
+		kernel, err := g.Variant().Load(dev)
 		if err != nil {
 			return 0, err
 		}

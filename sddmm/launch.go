@@ -16,11 +16,11 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 	}
 	nnz := pl.pat.NNZ
 	if alpha == 0 {
-		kernel, err := pl.load(dev, kernels.Scale(dialect.TypeOf[T]()))
+		kernel, err := pl.kernels.Load(dev, kernels.Scale(dialect.TypeOf[T]()))
 		if err != nil {
 			return err
 		}
-		return kernel.Launch(blocks(nnz, kernels.Threads), kernels.Threads, 0, device.Value(nnz), device.Value(beta), p.Arg())
+		return kernel.Launch(dialect.Blocks(nnz, kernels.Threads), kernels.Threads, 0, device.Value(nnz), device.Value(beta), p.Arg())
 	}
 	scheme, err := pl.scheme(ctx, a, b)
 	if err != nil {
@@ -50,12 +50,12 @@ type launchCall[T Float] struct {
 // value at[j], or value j without at.
 func (pl *Plan[T]) gather(c *launchCall[T], nnz int64, rowPtr *device.Buffer[int64], colIdx, starts *device.Buffer[int32], at *device.Buffer[int64]) error {
 	v := kernels.NewGather(dialect.TypeOf[T](), c.a.Cols, c.a.Aligned() && c.b.Aligned())
-	kernel, err := pl.load(c.dev, v.Variant())
+	kernel, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
 		return err
 	}
 	run := v.Run(nnz)
-	return kernel.Launch(blocks(nnz, int64(run)*v.Groups()), kernels.Threads, 0,
+	return kernel.Launch(dialect.Blocks(nnz, int64(run)*v.Groups()), kernels.Threads, 0,
 		device.Value(nnz), device.Value(int32(run)), device.Value(int32(c.a.Cols)), device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
 		rowPtr.Arg(), colIdx.Arg(), starts.Arg(), at.Arg(), c.s.Arg(),
 		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride)), c.p.Arg())
@@ -72,26 +72,3 @@ func (pl *Plan[T]) Kernel(a, b *dense.Resident[T]) string {
 	}
 	return kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned()).Name()
 }
-
-// load returns a kernel on a device. Kernels are kept: to put a source together takes longer than to launch.
-func (pl *Plan[T]) load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
-	if k, ok := pl.kernels[v.Name]; ok {
-		return k, nil
-	}
-	program, err := v.Program()
-	if err != nil {
-		return nil, err
-	}
-	k, err := dev.Kernel(program)
-	if err != nil {
-		return nil, err
-	}
-	if pl.kernels == nil {
-		pl.kernels = map[string]device.Kernel{}
-	}
-	pl.kernels[v.Name] = k
-	return k, nil
-}
-
-// blocks returns the number of blocks that do n things, each at a time.
-func blocks(n, each int64) int64 { return (n + each - 1) / each }

@@ -7,6 +7,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
@@ -41,7 +42,7 @@ type Plan[T Float] struct {
 	dots  *device.Buffer[T]     // dot products of the shared scheme, grown on demand
 	taken *device.Buffer[int32] // its counter of items, once needed
 
-	kernels map[string]device.Kernel // of a GPU, by name, once launched
+	kernels dialect.Kernels // of a GPU
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan. The caller closes the plan.

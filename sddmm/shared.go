@@ -84,7 +84,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	}
 	t := dialect.TypeOf[T]()
 	v := kernels.NewTile(t, s.tile.Tk)
-	tile, err := pl.load(c.dev, v.Variant())
+	tile, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride))); err != nil {
 		return err
 	}
-	finish, err := pl.load(c.dev, kernels.Finish(t))
+	finish, err := pl.kernels.Load(c.dev, kernels.Finish(t))
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	}
 	k, t := int64(c.Cols), dialect.TypeOf[T]()
 	if alpha == 0 {
-		scale, err := pl.load(dev, kernels.Scale(t))
+		scale, err := pl.kernels.Load(dev, kernels.Scale(t))
 		if err != nil {
 			return err
 		}
-		return scale.Launch(blocks(int64(c.Rows)*k, kernels.Threads), kernels.Threads, 0,
+		return scale.Launch(dialect.Blocks(int64(c.Rows)*k, kernels.Threads), kernels.Threads, 0,
 			device.Value(int64(c.Rows)), device.Value(int32(k)), device.Value(beta), c.Buf.Arg(), device.Value(int64(c.Stride)))
 	}
 	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
@@ -37,11 +37,11 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if err := pl.reserve(2 * p.Runs * k); err != nil {
 		return err
 	}
-	gather, err := pl.load(dev, v.Variant())
+	gather, err := pl.kernels.Load(dev, v.Variant())
 	if err != nil {
 		return err
 	}
-	slice := blocks(p.Runs, v.Groups())
+	slice := dialect.Blocks(p.Runs, v.Groups())
 	if err := gather.Launch(slice*v.Slices(c.Cols), kernels.Threads, 0,
 		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(slice), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		l.Starts.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
@@ -51,11 +51,11 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if p.Count == 0 {
 		return nil
 	}
-	pieces, err := pl.load(dev, kernels.Pieces(t))
+	pieces, err := pl.kernels.Load(dev, kernels.Pieces(t))
 	if err != nil {
 		return err
 	}
-	return pieces.Launch(blocks(p.Count*k, kernels.Threads), kernels.Threads, 0,
+	return pieces.Launch(dialect.Blocks(p.Count*k, kernels.Threads), kernels.Threads, 0,
 		device.Value(p.Count), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		p.Rows.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
 }
@@ -67,26 +67,3 @@ func (pl *Plan[T]) Kernel(b, c *dense.Resident[T]) string {
 	}
 	return kernels.NewGather(dialect.TypeOf[T](), c.Cols, b.Aligned() && c.Aligned()).Name()
 }
-
-// load returns a kernel on a device. Kernels are kept: to put a source together takes longer than to launch.
-func (pl *Plan[T]) load(dev device.Launcher, v *dialect.Variant) (device.Kernel, error) {
-	if k, ok := pl.kernels[v.Name]; ok {
-		return k, nil
-	}
-	program, err := v.Program()
-	if err != nil {
-		return nil, err
-	}
-	k, err := dev.Kernel(program)
-	if err != nil {
-		return nil, err
-	}
-	if pl.kernels == nil {
-		pl.kernels = map[string]device.Kernel{}
-	}
-	pl.kernels[v.Name] = k
-	return k, nil
-}
-
-// blocks returns the number of blocks that do n things, each at a time.
-func blocks(n, each int64) int64 { return (n + each - 1) / each }

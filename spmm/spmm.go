@@ -6,6 +6,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
@@ -29,7 +30,7 @@ type Plan[T Float] struct {
 	tile    *model.Tile       // nil: searched for each K
 	scratch *device.Buffer[T] // partial sums of rows in pieces, grown on demand
 
-	kernels map[string]device.Kernel // of a GPU, by name, once launched
+	kernels dialect.Kernels // of a GPU
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan. The caller

@@ -1,0 +1,35 @@
+package dialect
+
+import "sddmmkit/device"
+
+// Kernels keeps the kernels that a plan has launched on its device, by name: to put a source together takes longer than to
+// launch. The zero value is empty. It is not safe for concurrent use.
+type Kernels struct{ loaded map[string]device.Kernel }
+
+// Load returns a variant's kernel on dev, always the same device.
+func (k *Kernels) Load(dev device.Launcher, v *Variant) (device.Kernel, error) {
+	if kernel, ok := k.loaded[v.Name]; ok {
+		return kernel, nil
+	}
+	kernel, err := v.Load(dev)
+	if err != nil {
+		return nil, err
+	}
+	if k.loaded == nil {
+		k.loaded = map[string]device.Kernel{}
+	}
+	k.loaded[v.Name] = kernel
+	return kernel, nil
+}
+
+// Load returns the kernel on a device.
+func (v *Variant) Load(dev device.Launcher) (device.Kernel, error) {
+	program, err := v.Program()
+	if err != nil {
+		return nil, err
+	}
+	return dev.Kernel(program)
+}
+
+// Blocks returns the number of blocks that do n things, each at a time.
+func Blocks(n, each int64) int64 { return (n + each - 1) / each }
