@@ -19,7 +19,7 @@ const smallWork = 1 << 24
 
 // Choose returns the tile that the model takes for an operation on the pattern with K = k and elements of
 // elemBytes bytes. For SpMMT call it on the transpose. The first choice for which the rows of B do not
-// fit in the cache next to a core looks at the whole pattern, and has the device measure its caches if
+// fit in half of the cache next to a core looks at the whole pattern, and has the device measure its caches if
 // nobody has on this machine (about a second, once; see device.Measurer). Choices are kept.
 //
 // On devices that run kernels the choice is that of a scheme: a Tile of zeros is gathering from L2, another one keeps
@@ -54,7 +54,7 @@ func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (m
 	}
 	// Half of it: the rest is for what streams past.
 	if int64(r.Cols)*int64(k)*int64(elemBytes) <= props.L2Bytes/2 {
-		return model.Choice{Reason: "the rows of B fit in the cache next to a core"}, nil
+		return model.Choice{Reason: "the rows of B fit in half of the cache next to a core"}, nil
 	}
 	if r.NNZ*int64(k) <= smallWork {
 		return model.Choice{Reason: "the work is too small for planning to pay"}, nil
