@@ -11,17 +11,26 @@ import (
 
 // Planning is timed on plans of patterns that were just uploaded.
 const (
-	plannedCalls  = 12  // first calls of a plan
-	planned       = 2   // plans, the least counting
+	plannedCalls  = 12  // first calls of a plan at least; all until it has settled count
+	settledCalls  = 3   // calls after that at least
+	planned       = 4   // plans, the least counting
 	cheapPlanning = 4.0 // settled calls; when planning took no more, one plan is enough
 )
 
-// planning returns the time of the first calls of a new plan and the tile that it ends with.
-func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (took float64, tile model.Tile, err error) {
+// firstCalls are the first calls of a new plan.
+type firstCalls struct {
+	seconds float64
+	calls   int
+	tile    model.Tile // that the plan ends with
+}
+
+// planning returns the first calls of a new plan.
+func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (firstCalls, error) {
 	clock := newTimer(s.dev)
-	took = math.Inf(1)
+	least, leastMore := firstCalls{}, math.Inf(1)
 	for range planned {
-		seconds, last := 0.0, 0.0
+		var first firstCalls
+		last := math.Inf(1)
 		err := func() (err error) {
 			pat, err := pattern.Upload(s.dev, &p.m.S.Pattern)
 			if err != nil {
@@ -36,26 +45,32 @@ func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (took float64,
 				return err
 			}
 			settled := false
-			for n := 0; n < plannedCalls || !settled && n < maxSettling; n++ {
-				if last, err = clock.time(func() error { return op.call(ctx) }); err != nil {
+			for after := 0; first.calls < plannedCalls || after < settledCalls && first.calls < maxSettling; {
+				took, err := clock.time(func() error { return op.call(ctx) })
+				if err != nil {
 					return err
 				}
-				if n < plannedCalls {
-					seconds += last
+				first.seconds, first.calls = first.seconds+took, first.calls+1
+				if settled {
+					last = min(last, took)
+					after++
 				}
-				if tile, settled, err = op.tile(ctx); err != nil {
+				if first.tile, settled, err = op.tile(ctx); err != nil {
 					return err
 				}
 			}
 			return ctx.Err()
 		}()
 		if err != nil {
-			return 0, tile, err
+			return firstCalls{}, err
 		}
-		took = min(took, seconds)
-		if seconds < (plannedCalls+cheapPlanning)*last {
+		more := first.seconds/last - float64(first.calls)
+		if more < leastMore {
+			least, leastMore = first, more
+		}
+		if more < cheapPlanning {
 			break
 		}
 	}
-	return took, tile, nil
+	return least, nil
 }

@@ -61,7 +61,7 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 		return nil, err
 	}
 
-	firstCalls, plan, err := s.planning(ctx, p)
+	plan, err := s.planning(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 		}
 		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return op.call(ctx) })
 	}}
-	if err := t.run(p.c.Op, gathered(p.m, p.c), p.c.K, choice.Tile, plan); err != nil {
+	if err := t.run(p.c.Op, gathered(p.m, p.c), p.c.K, choice.Tile, plan.tile); err != nil {
 		return nil, err
 	}
 	best := t.best()
@@ -91,9 +91,9 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 		if c.tile == choice.Tile {
 			found.Model = held
 		}
-		if c.tile == plan {
+		if c.tile == plan.tile {
 			found.Plan = held
-			found.Planning = max(firstCalls/Summarize(c.samples).Median-plannedCalls, 0)
+			found.Planning = max(plan.seconds/Summarize(c.samples).Median-float64(plan.calls), 0)
 		}
 	}
 	if err := op.set(best.tile); err != nil {

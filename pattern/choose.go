@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"context"
+	"time"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
@@ -73,7 +74,9 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 		}
 	}
 	if r.profile == nil {
+		start := time.Now()
 		r.profile = model.NewProfile(r.host, r.threads())
+		r.planning += time.Since(start)
 	}
 	return model.NewMachine(props, measured, max(r.threads(), 1)).Choose(op, r.profile, k, elemBytes), nil
 }

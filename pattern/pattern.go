@@ -3,6 +3,7 @@ package pattern
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
@@ -28,6 +29,7 @@ type Resident struct {
 	shared      map[sharedKey]*Shared  // once made
 	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
 	profile     *model.Profile         // once made
+	planning    time.Duration          // that profile and panels took to make
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }
@@ -114,10 +116,12 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 	if p, ok := r.panels[width]; ok {
 		return p, nil
 	}
+	start := time.Now()
 	p, err := tiling.Columns(r.host, width, r.threads())
 	if err != nil {
 		return nil, err
 	}
+	r.planning += time.Since(start)
 	if r.panels == nil {
 		r.panels = map[int]*tiling.Panels{}
 	}

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -9,22 +10,39 @@ import (
 )
 
 // Search finds the fastest tile of one operation, K and element type on a pattern by trying: the first
-// calls take turns with the tiles that the model thinks best, and later calls use the fastest of them
+// calls take turns with tiles that the model thinks good, and later calls use the fastest of them
 // (cuSDDMM, algorithm 4, does so for T_k). No tile changes a bit of a result, so trying does not either.
+//
+// First come the model's choice and others far from it, which stay in another cache: what the model is least sure of
+// is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain, and in the end
+// the fastest few have more turns, for a time is noisy and a small difference costs little.
 type Search struct {
-	pat        *Resident
-	candidates []model.Tile
-	least      []float64 // seconds of each candidate, the least of its turns
-	turn       int
+	pat    *Resident
+	grid   []model.Prediction // all tiles that the model looked at
+	trials []*trial           // the model's choice first
+	spent  float64            // seconds that went into the profile and panels, and into the calls themselves
+	turn   int                // reports so far
+	final  bool               // no tile will be added
+}
+
+// trial is a tile of a search.
+type trial struct {
+	at      int     // in the grid
+	seconds float64 // the least of its turns
+	turns   int
 }
 
 // Bounds of a search. They keep what planning takes, with the profile of the pattern, below five calls.
 const (
-	turns         = 2    // times that each candidate is tried
-	maxCandidates = 2    // the model's choice, and another
-	worthTrying   = 1.15 // times the seconds predicted for the best
-	worthMaking   = 1.5  // times those seconds, for the panels of a tile that the model would not take
-	apart         = 1.4  // factor between widths, or slices, that are tried
+	firstTurns  = 2    // of each tile that is not hopeless after one
+	hopeless    = 1.6  // times the fastest
+	finalTurns  = 4    // of those that are near the fastest in the end
+	near        = 1.12 // times the fastest
+	worthTrying = 1.3  // times the seconds predicted for the best
+	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
+	searchCalls = 3    // calls that planning took from which on no further tile is tried
+	coarse      = 4    // factor between the widths that are tried first
+	fine        = 2    // factor between the fastest and its neighbours
 )
 
 // Search returns the search for an operation on the pattern with K = k and elements of elemBytes bytes, made
@@ -34,15 +52,13 @@ func (r *Resident) Search(ctx context.Context, op model.Op, k, elemBytes int) (*
 	if s, ok := r.searches[key]; ok {
 		return s, nil
 	}
+	before := r.planning
 	c, err := r.Choose(ctx, op, k, elemBytes)
 	if err != nil {
 		return nil, err
 	}
-	s := &Search{pat: r, candidates: candidates(c)}
-	s.least = make([]float64, len(s.candidates))
-	for i := range s.least {
-		s.least[i] = math.Inf(1)
-	}
+	s := newSearch(r, c)
+	s.spent = (r.planning - before).Seconds()
 	if r.searches == nil {
 		r.searches = map[chooseKey]*Search{}
 	}
@@ -56,61 +72,146 @@ func (r *Resident) Searched(op model.Op, k, elemBytes int) (*Search, bool) {
 	return s, ok
 }
 
-// candidates returns the tiles to try, the model's choice first.
-func candidates(c model.Choice) []model.Tile {
-	tiles := []model.Tile{c.Tile}
-	best := math.Inf(1)
-	for _, p := range c.Alternatives {
-		best = min(best, p.Seconds)
+func newSearch(r *Resident, c model.Choice) *Search {
+	s := &Search{pat: r, grid: slices.Clone(c.Alternatives)}
+	if len(s.grid) == 0 {
+		s.grid = []model.Prediction{c.Prediction}
 	}
-	near := func(a, b int) bool {
-		return a == b || a > 0 && b > 0 && max(float64(a)/float64(b), float64(b)/float64(a)) < apart
+	s.enter(slices.IndexFunc(s.grid, func(p model.Prediction) bool { return p.Tile == c.Tile }))
+	// Far ones, the best predictions first.
+	byTime := make([]int, len(s.grid))
+	for i := range byTime {
+		byTime[i] = i
 	}
-	byTime := slices.Clone(c.Alternatives)
-	slices.SortStableFunc(byTime, func(a, b model.Prediction) int {
-		switch {
-		case a.Seconds < b.Seconds:
-			return -1
-		case a.Seconds > b.Seconds:
-			return 1
+	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(s.grid[a].Seconds, s.grid[b].Seconds) })
+	for _, i := range byTime {
+		if s.distance(i) >= coarse {
+			s.consider(i)
 		}
+	}
+	s.final = len(s.trials) == 1 && !s.refine()
+	return s
+}
+
+// width returns the width of the panels of a tile of the grid, for comparisons.
+func (s *Search) width(i int) float64 {
+	if tj := s.grid[i].Tile.Tj; tj > 0 {
+		return float64(tj)
+	}
+	return float64(max(s.pat.Cols, 1))
+}
+
+// distance returns the least factor between the width of a tile of the grid and those being tried.
+func (s *Search) distance(i int) float64 {
+	least := math.Inf(1)
+	for _, t := range s.trials {
+		a, b := s.width(i), s.width(t.at)
+		least = min(least, max(a/b, b/a))
+	}
+	return least
+}
+
+// best returns the least seconds predicted.
+func (s *Search) best() float64 {
+	least := math.Inf(1)
+	for _, p := range s.grid {
+		least = min(least, p.Seconds)
+	}
+	return least
+}
+
+func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, seconds: math.Inf(1)}) }
+
+// consider enters a tile if it may be the fastest and it does not cost too many calls to find out.
+func (s *Search) consider(i int) bool {
+	p, best := s.grid[i], s.best()
+	if p.Seconds > worthTrying*best || p.Making > worthMaking*best {
+		return false
+	}
+	s.enter(i)
+	return true
+}
+
+// planned returns how many calls of the fastest tile planning took so far: profile, panels and slower calls.
+func (s *Search) planned() float64 {
+	if s.turn == 0 {
 		return 0
-	})
-	for _, p := range byTime {
-		if len(tiles) == maxCandidates || p.Seconds > worthTrying*best {
-			break
+	}
+	return s.spent/s.fastest().seconds - float64(s.turn)
+}
+
+// refine enters the neighbours of the fastest that were not tried yet, and reports whether there are any.
+func (s *Search) refine() bool {
+	if s.planned() > searchCalls {
+		return false
+	}
+	at, any := s.fastest().at, false
+	for _, factor := range []float64{1.0 / fine, fine} {
+		// The tile of the grid nearest to that width.
+		wanted, found := s.width(at)*factor, -1
+		for i := range s.grid {
+			off := func(i int) float64 { return math.Abs(math.Log(s.width(i) / wanted)) }
+			if found < 0 || off(i) < off(found) {
+				found = i
+			}
 		}
-		if p.Making <= worthMaking*best && !slices.ContainsFunc(tiles, func(t model.Tile) bool { return near(t.Tj, p.Tile.Tj) && near(t.Tk, p.Tile.Tk) }) {
-			tiles = append(tiles, p.Tile)
+		if s.distance(found) > math.Sqrt(fine) && s.consider(found) {
+			any = true
 		}
 	}
-	return tiles
+	return any
 }
 
 // Next returns the tile for the next call, and a function that takes the seconds of the call, or nil when
 // the search is over.
 func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
-	n := len(s.candidates)
-	if n == 1 || s.turn == n*turns {
-		return s.candidates[s.fastest()], nil
+	t := s.due()
+	if t == nil {
+		return s.grid[s.fastest().at].Tile, nil
 	}
-	i := s.turn % n
-	return s.candidates[i], func(seconds float64) {
-		s.least[i] = min(s.least[i], seconds)
-		if s.turn++; s.turn == n*turns {
+	turn, before := s.turn, s.pat.planning
+	return s.grid[t.at].Tile, func(seconds float64) {
+		if s.turn != turn { // reported already
+			return
+		}
+		s.spent += seconds + (s.pat.planning - before).Seconds()
+		s.turn++
+		t.turns++
+		t.seconds = min(t.seconds, seconds)
+		if s.due() == nil && !s.final {
+			s.final = !s.refine()
+		}
+		if s.due() == nil {
 			s.pat.forgetPanels()
 		}
 	}
 }
 
-func (s *Search) fastest() int {
-	f := 0
-	for i, t := range s.least {
-		if t < s.least[f] {
-			f = i
+// due returns the tile whose turn it is, the one with the fewest, or nil when the search is over.
+func (s *Search) due() *trial {
+	most, behind := firstTurns, hopeless
+	if s.final {
+		most, behind = finalTurns, near
+	}
+	fastest, enough := s.fastest().seconds, s.planned() > searchCalls
+	var next *trial
+	running := 0
+	for _, t := range s.trials {
+		if t.turns > 0 && t.seconds > behind*fastest || t.turns == 0 && enough {
+			continue
+		}
+		if running++; t.turns < most && (next == nil || t.turns < next.turns) {
+			next = t
 		}
 	}
-	return f
+	if s.final && running == 1 {
+		return nil
+	}
+	return next
+}
+
+func (s *Search) fastest() *trial {
+	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.seconds, b.seconds) })
 }
 
 // forgetPanels drops panels that no search needs any more.
@@ -119,8 +220,9 @@ func (r *Resident) forgetPanels() {
 	for _, s := range r.searches {
 		tile, report := s.Next()
 		needed[tile.Tj] = true
-		for _, t := range s.candidates {
-			needed[t.Tj] = needed[t.Tj] || report != nil
+		for _, t := range s.trials {
+			width := s.grid[t.at].Tile.Tj
+			needed[width] = needed[width] || report != nil
 		}
 	}
 	for width := range r.panels {
