@@ -161,17 +161,33 @@ type machineEvent struct {
 	Event   string         `json:"event"` // "machine"
 	Version string         `json:"version"`
 	Devices []device.Props `json:"devices"`
+	Broken  []brokenDevice `json:"broken,omitempty"`
+}
+
+// brokenDevice is a device that a driver lists and that does not open.
+type brokenDevice struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
 }
 
 // telling are the processor features that kernels choose by.
 var telling = []string{"SSE4.2", "AVX", "F16C", "FMA3", "AVX2", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL", "AVX512VNNI", "AVX512BF16", "AVX512FP16", "AMXTILE", "ASIMD", "SVE", "SVE2"}
 
 func machineInfo(a *app, threads int) error {
+	open := func(name string) (device.Device, error) {
+		return backend.Open(name, backend.Options{Threads: threads})
+	}
+	return reportMachine(a, backend.Names(), open)
+}
+
+// reportMachine describes the devices with the given names. One that does not open is no reason not to speak of the others.
+func reportMachine(a *app, names []string, open func(string) (device.Device, error)) error {
 	e := machineEvent{Event: "machine", Version: version()}
-	for _, name := range backend.Names() {
-		dev, err := backend.Open(name, backend.Options{Threads: threads})
+	for _, name := range names {
+		dev, err := open(name)
 		if err != nil {
-			return err
+			e.Broken = append(e.Broken, brokenDevice{name, err.Error()})
+			continue
 		}
 		e.Devices = append(e.Devices, dev.Props())
 		if err := dev.Close(); err != nil {
@@ -185,6 +201,9 @@ func machineInfo(a *app, threads int) error {
 	a.printf("sddmm %s\n", e.Version)
 	for _, p := range e.Devices {
 		a.printf("\n%s", describeDevice(p))
+	}
+	for _, b := range e.Broken {
+		a.printf("\ndevice %s\n  does not open: %s\n", b.Name, printable(b.Error))
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"sddmmkit/backend"
+	"sddmmkit/device"
 )
 
 func TestMatrixInfo(t *testing.T) {
@@ -44,6 +46,28 @@ func TestMachineInfo(t *testing.T) {
 	}
 	if o := good(t, "info"); !strings.Contains(o.stdout, "device cpu") || !strings.Contains(o.stdout, "threads") {
 		t.Errorf("%s", o.stdout)
+	}
+}
+
+// A device that does not open is named with the reason, and the others are described.
+func TestMachineInfoBroken(t *testing.T) {
+	open := func(name string) (device.Device, error) {
+		if name == "cuda:0" {
+			return nil, errors.New("the driver is too old")
+		}
+		return backend.Open(name, backend.Options{Threads: 1})
+	}
+	for _, json := range []bool{false, true} {
+		var out strings.Builder
+		a := &app{out: &sink{w: &out}, err: &strings.Builder{}, json: json}
+		if err := reportMachine(a, []string{"cpu", "cuda:0"}, open); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"cpu", "cuda:0", "the driver is too old"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("want %q in\n%s", want, out.String())
+			}
+		}
 	}
 }
 
