@@ -20,7 +20,8 @@
 // With Mean, μ (the mean rating) is subtracted first. With Biases the model is μ + b_u + c_i + ⟨x_u, θ_i⟩,
 // and the biases are solved together with the factors: a row of X is [x_u, b_u/s, s] and one of Θ is
 // [θ_i, s, c_i/s], of which the first K+1 columns are the unknowns of the users' systems; for the items'
-// systems the last two columns change places. The constant s gives biases a λ of their own.
+// systems the last two columns change places. The constant s gives biases a λ of their own. (On GPUs there are columns
+// of zeros between and behind them: fit.State.)
 //
 // With Implicit, a value r says how strongly a user turned to an item (Hu, Koren, Volinsky 2008): the
 // preference is 1 where r > 0 and 0 elsewhere, with confidence c = 1 + α·|r|, and the loss

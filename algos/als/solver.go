@@ -14,8 +14,8 @@ import (
 	"sddmmkit/sparse"
 )
 
-// solver implements fit.Solver. While the items are solved, and only then, the last two columns of
-// a state with biases are exchanged, so that the unknowns are the first columns for them too.
+// solver implements fit.Solver. While the items are solved, and only then, the columns of the two biases in a state with
+// biases are exchanged, so that the unknowns are the first columns for them too.
 type solver[T sparse.Float] struct {
 	opt Options[T]
 	*fit.State[T]
@@ -44,28 +44,22 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 		return s, err
 	}
 	target, extra := s.opt.targets(train.Val, s.Mean)
-	s.cells = fit.Sum(target)
+	if opt.Implicit {
+		s.cells = fit.Sum(target)
+	}
 	targetT, extraT := pattern.Gather(transposed, target), extra
 	if extra != nil {
 		extraT = pattern.Gather(transposed, extra)
 	}
-	if s.users, err = newSide(s.pat, s.X, s.Y, s.unknowns(), target, extra, s.opt.Shifts(s.pat.Host(), opt.Implicit)); err != nil {
+	if s.users, err = newSide(s.pat, s.X, s.Y, s.Unknowns, target, extra, s.opt.Shifts(s.pat.Host(), opt.Implicit)); err != nil {
 		return s, err
 	}
-	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.unknowns(), targetT, extraT, s.opt.Shifts(transposed.Host(), opt.Implicit))
+	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.Unknowns, targetT, extraT, s.opt.Shifts(transposed.Host(), opt.Implicit))
 	return s, err
 }
 
 func (s *solver[T]) close() error {
 	return errors.Join(s.users.close(), s.items.close(), s.State.Close(), s.pat.Close())
-}
-
-// unknowns returns the number of columns that are solved for.
-func (s *solver[T]) unknowns() int {
-	if s.opt.Biases {
-		return s.opt.Rank + 1
-	}
-	return s.opt.Rank
 }
 
 // Iterate solves the users, then the items.
@@ -82,11 +76,11 @@ func (s *solver[T]) Iterate(ctx context.Context) error {
 	return errors.Join(s.items.solve(ctx, s.opt.CGSteps, s.opt.CGTol), s.swap(ctx))
 }
 
-// swap exchanges the last two columns of both matrices, all of it even when ctx is done.
+// swap exchanges the columns of the biases in both matrices, all of it even when ctx is done.
 func (s *solver[T]) swap(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	k := s.opt.Rank
-	return errors.Join(dense.SwapColumns(ctx, s.X, k, k+1), dense.SwapColumns(ctx, s.Y, k, k+1))
+	k, u := s.opt.Rank, s.Unknowns
+	return errors.Join(dense.SwapColumns(ctx, s.X, k, u), dense.SwapColumns(ctx, s.Y, k, u))
 }
 
 // Loss returns the loss of the package comment, and the training RMSE for ratings.

@@ -7,6 +7,7 @@ import (
 
 	"sddmmkit/algos/fit"
 	"sddmmkit/factors"
+	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
 
@@ -16,13 +17,15 @@ func (o *Options[T]) targets(vals []T, mean float64) (target, extra []T) {
 		return fit.Subtract(vals, mean), nil
 	}
 	target, extra = make([]T, len(vals)), make([]T, len(vals))
-	for z, r := range vals {
-		e := o.Alpha * math.Abs(float64(r))
-		extra[z] = T(e)
-		if r > 0 {
-			target[z] = T(1 + e)
+	parallel.Ranges(0, int64(len(vals)), func(_ int, lo, hi int64) {
+		for z := lo; z < hi; z++ {
+			e := o.Alpha * math.Abs(float64(vals[z]))
+			extra[z] = T(e)
+			if vals[z] > 0 {
+				target[z] = T(1 + e)
+			}
 		}
-	}
+	})
 	return target, extra
 }
 

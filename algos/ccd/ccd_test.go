@@ -114,7 +114,7 @@ func lossNeverRises[T sparse.Float](t *testing.T, slack float64) {
 		}
 		was := first
 		for n := range 12 {
-			for _, f := range s.order {
+			for _, f := range s.order() {
 				// Loss leaves a new residual behind, and so does restart: an update at a time.
 				if err := errors.Join(s.restart(ctx), s.exclude(ctx, -1, f.column), s.solve(ctx, f), s.store(ctx, f.column)); err != nil {
 					t.Fatal(err)

@@ -19,7 +19,6 @@ type solver[T sparse.Float] struct {
 
 	pat          *pattern.Resident
 	users, items *side[T]
-	order        []factor
 }
 
 // factor is a column of X and Y: what one rank-one update changes.
@@ -30,19 +29,19 @@ type factor struct {
 
 // order returns the factors in the order of their updates. Biases come first: they explain most, and
 // the factors need not learn it before them.
-func order(rank int, biases bool) []factor {
+func (s *solver[T]) order() []factor {
 	var all []factor
-	if biases {
-		all = append(all, factor{column: rank, users: true}, factor{column: rank + 1, items: true})
+	if s.opt.Biases {
+		all = append(all, factor{column: s.opt.Rank, users: true}, factor{column: s.Unknowns, items: true})
 	}
-	for t := range rank {
+	for t := range s.opt.Rank {
 		all = append(all, factor{column: t, users: true, items: true})
 	}
 	return all
 }
 
 func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Options[T]) (s *solver[T], err error) {
-	s = &solver[T]{opt: opt, order: order(opt.Rank, opt.Biases)}
+	s = &solver[T]{opt: opt}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -77,7 +76,7 @@ func (s *solver[T]) Iterate(ctx context.Context) error {
 		return err
 	}
 	last := -1
-	for _, f := range s.order {
+	for _, f := range s.order() {
 		if err := s.exclude(ctx, last, f.column); err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func everyUpdate[T sparse.Float](t *testing.T) {
 				}
 				u.begin(t)
 				last := -1
-				for _, f := range s.order {
+				for _, f := range s.order() {
 					what := fmt.Sprintf("iteration %d, column %d", n+1, f.column)
 					if err := s.exclude(ctx, last, f.column); err != nil {
 						t.Fatal(err)

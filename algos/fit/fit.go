@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
 
@@ -115,10 +116,23 @@ func (o *Options[T]) Check(train *sparse.CSR[T]) error {
 	return nil
 }
 
+// finite reports the first of vals that is not finite.
 func finite[T sparse.Float](what string, vals []T) error {
-	for z, v := range vals {
-		if x := float64(v); math.IsNaN(x) || math.IsInf(x, 0) {
-			return fmt.Errorf("%s matrix: value %d is %v; want finite numbers", what, z, x)
+	first := make([]int64, parallel.Threads(0))
+	for p := range first {
+		first[p] = -1
+	}
+	parallel.Ranges(len(first), int64(len(vals)), func(p int, lo, hi int64) {
+		for z, v := range vals[lo:hi] {
+			if v-v != 0 { // of NaN and infinities it is NaN
+				first[p] = lo + int64(z)
+				return
+			}
+		}
+	})
+	for _, z := range first {
+		if z >= 0 {
+			return fmt.Errorf("%s matrix: value %d is %v; want finite numbers", what, z, vals[z])
 		}
 	}
 	return nil

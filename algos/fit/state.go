@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -18,12 +19,28 @@ import (
 // Without biases X is M×K and Y is N×K. With biases a row of X is [x_u, b_u/s, s] and one of Y is
 // [y_i, s, c_i/s], so that ⟨X_u, Y_i⟩ = ⟨x_u, y_i⟩ + b_u + c_i, and the constant s (BiasScale) gives
 // biases a λ of their own.
+//
+// GPUs read rows in loads of 16 bytes where all of them begin at multiples of that. So there columns of zeros follow
+// x_u or b_u/s, y_i or s, and the last column: solvers leave them so, and no sum is changed by them.
 type State[T sparse.Float] struct {
 	X, Y *dense.Resident[T]
 	Mean float64 // μ, 0 without Options.Mean
 
+	// Unknowns is the number of columns up to the constant of X: what is solved of users, in front of the zeros. It is
+	// also the column of the items' biases.
+	Unknowns int
+
 	opt   *Options[T]
 	train *sparse.CSR[T]
+}
+
+// padded returns the number of columns that n become on dev.
+func padded[T sparse.Float](dev device.Device, n int) int {
+	if _, ok := dev.(device.Launcher); !ok {
+		return n
+	}
+	load := int(16 / unsafe.Sizeof(T(0)))
+	return (n + load - 1) / load * load
 }
 
 // NewState makes X zero and Y random on dev: normal numbers of standard deviation 1/√K from a stream
@@ -34,9 +51,12 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sp
 	if opt.Mean {
 		s.Mean = Sum(train.Val) / float64(len(train.Val))
 	}
-	k, width := opt.Rank, opt.Rank
+	k := opt.Rank
+	s.Unknowns = padded[T](dev, k)
+	width := s.Unknowns
 	if opt.Biases {
-		width += 2
+		s.Unknowns = padded[T](dev, k+1)
+		width = padded[T](dev, s.Unknowns+1)
 	}
 	x, y := dense.New[T](train.Rows, width), dense.New[T](train.Cols, width)
 	scale := 1 / math.Sqrt(float64(k))
@@ -55,7 +75,7 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sp
 	}
 	if opt.Biases {
 		for u := range x.Rows {
-			x.Set(u, k+1, opt.BiasScale())
+			x.Set(u, s.Unknowns, opt.BiasScale())
 		}
 	}
 	if s.X, err = dense.Upload(dev, x); err != nil {
@@ -82,15 +102,14 @@ func (s *State[T]) Factors() (x, y *dense.Resident[T], mean float64) { return s.
 // Penalty returns Σ_i w_i·‖x_i‖² + Σ_j w_j·‖y_j‖² with the shifts of users and items as w. Biases are
 // counted as they stand in X and Y, which gives them their own λ.
 func (s *State[T]) Penalty(ctx context.Context, users, items *device.Buffer[T]) (float64, error) {
-	k := s.opt.Rank
+	k, u := s.opt.Rank, s.Unknowns
 	parts := []struct {
 		of *dense.Resident[T]
 		w  *device.Buffer[T]
-	}{{s.X.Columns(k), users}, {s.Y.Columns(k), items}}
+	}{{s.X.Columns(u), users}, {s.Y.Columns(k), items}}
 	if s.opt.Biases {
-		parts[0].of = s.X.Columns(k + 1)
 		parts = append(parts, parts[1])
-		parts[2].of = s.Y.ColumnRange(k+1, k+2)
+		parts[2].of = s.Y.ColumnRange(u, u+1)
 	}
 	var sum float64
 	for _, p := range parts {
@@ -114,14 +133,21 @@ func (s *State[T]) Model(algo string) (*factors.Model[T], error) {
 		return nil, err
 	}
 	k := s.opt.Rank
-	m := &factors.Model[T]{Algo: algo, Rank: k, Mean: s.Mean, Users: x, Items: y, Seen: &s.train.Pattern, Meta: s.opt.Meta(false)}
+	m := &factors.Model[T]{Algo: algo, Rank: k, Mean: s.Mean, Users: firstColumns(x, k), Items: firstColumns(y, k), Seen: &s.train.Pattern, Meta: s.opt.Meta(false)}
 	m.Low, m.High = scale(s.train.Val)
 	if s.opt.Biases {
 		unit := s.opt.BiasScale()
-		m.UserBias, m.ItemBias = ScaledColumn(x, k, unit), ScaledColumn(y, k+1, unit)
-		m.Users, m.Items = x.View(0, x.Rows, k).Clone(), y.View(0, y.Rows, k).Clone()
+		m.UserBias, m.ItemBias = ScaledColumn(x, k, unit), ScaledColumn(y, s.Unknowns, unit)
 	}
 	return m, nil
+}
+
+// firstColumns returns m itself where it has k columns, and a copy of the first k where it has more.
+func firstColumns[T sparse.Float](m dense.Matrix[T], k int) dense.Matrix[T] {
+	if m.Cols == k {
+		return m
+	}
+	return m.View(0, m.Rows, k).Clone()
 }
 
 // ScaledColumn returns unit times column j of m.

@@ -48,7 +48,7 @@ var table = []rule{
 
 	// Solvers: never each other, a kernel, a driver or backend. algos/fit is what they share.
 	{"factors", "sparse dense internal/npz internal/atomicfile internal/parallel", ""},
-	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit", ""},
+	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit internal/parallel", ""},
 
 	// Measuring the primitives, and others beside them: knows no driver, and no file formats but its own.
 	{"bench", "bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},

@@ -1,0 +1,72 @@
+package als
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"sddmmkit/algos/fit"
+	"sddmmkit/backend"
+	"sddmmkit/dataset"
+	"sddmmkit/device"
+	"sddmmkit/internal/conformance"
+)
+
+// BenchmarkGPU trains on as many ratings as Netflix's, of planted factors, from the matrix in memory to the model, and
+// reports how much of that time the GPU works. With -v it lists the kernels.
+//
+//	go test -run NONE -bench GPU -benchtime 2x -timeout 10m ./algos/als
+func BenchmarkGPU(b *testing.B) {
+	dev, err := backend.Open("cuda", backend.Options{})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer dev.Close()
+	set, err := dataset.Generate[float32](context.Background(), "ratings:480189x17770:98.5M:8:0.5", 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	train := csr(b, set, 0)
+	for _, model := range []struct {
+		name   string
+		change func(*Options[float32])
+	}{
+		{"Ratings", func(*Options[float32]) {}},
+		{"Biases", func(o *Options[float32]) { o.Biases, o.Mean = true, true }},
+		{"Implicit", func(o *Options[float32]) { o.Implicit, o.Alpha, o.Lambda = true, 1, 1 }},
+	} {
+		b.Run(model.name, func(b *testing.B) {
+			for n := 0; b.Loop(); n++ {
+				opt := DefaultOptions[float32]()
+				opt.Rank = 100
+				model.change(&opt)
+				timed := conformance.NewTimed(dev.(device.Launcher))
+				var times [2]conformance.Times // before the end of the first iteration, and after it
+				var first time.Duration
+				start := time.Now()
+				opt.OnIteration = func(it fit.Iteration) (err error) {
+					if it.N == 1 {
+						first = time.Since(start)
+						times[0], err = timed.Take()
+					}
+					return err
+				}
+				if _, err := Train(context.Background(), timed, train, opt); err != nil {
+					b.Fatal(err)
+				}
+				wall := time.Since(start)
+				if times[1], err = timed.Take(); err != nil {
+					b.Fatal(err)
+				}
+				all, later := times[0].Busy()+times[1].Busy(), wall-first
+				b.ReportMetric(wall.Seconds(), "s/training")
+				b.ReportMetric(first.Seconds(), "s/first")
+				b.ReportMetric(100*all.Seconds()/wall.Seconds(), "%busy")
+				b.ReportMetric(100*times[1].Busy().Seconds()/later.Seconds(), "%busy/later")
+				b.Log(fmt.Sprintf("training %d: %.3f s, of which %.3f to the end of the first iteration\n", n+1, wall.Seconds(), first.Seconds()) +
+					"to the end of the first iteration\n" + times[0].String() + "later\n" + times[1].String())
+			}
+		})
+	}
+}
