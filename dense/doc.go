@@ -10,6 +10,9 @@
 // takes part in any number of operations without leaving the device, and is closed by its owner.
 // Operands of one operation that live on different devices are an error that names both.
 //
+// Both may hold numbers of 16 bits, [device.BFloat16] or [device.Float16], for storage: [Rounded], [Round] and [Widen] convert
+// them from and to float32.
+//
 // Operations run on the CPU and on devices that launch kernels (files _gpu.go, and package dense/kernels). Reductions
 // are summed in float64 on both, in an order that depends on sizes alone: results have the same bits from run to
 // run and for any number of threads, but a GPU's are not the CPU's to the last bit. On a GPU an operation may

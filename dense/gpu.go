@@ -10,10 +10,15 @@ import (
 
 // launch puts a kernel for elements of type T on l's stream, unless ctx is done.
 func launch[T Float](ctx context.Context, l device.Launcher, kernel string, grid int64, args ...device.Arg) error {
+	return launchNamed(ctx, l, kernels.Name(kernel, int(unsafe.Sizeof(T(0)))), grid, args...)
+}
+
+// launchNamed puts the kernel of a full name on l's stream, unless ctx is done.
+func launchNamed(ctx context.Context, l device.Launcher, name string, grid int64, args ...device.Arg) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p, err := kernels.Program(kernels.Name(kernel, int(unsafe.Sizeof(T(0)))))
+	p, err := kernels.Program(name)
 	if err != nil {
 		return err
 	}

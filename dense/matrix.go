@@ -1,21 +1,25 @@
 package dense
 
-import "fmt"
+import (
+	"fmt"
 
-// Float is the element type of host matrices.
+	"sddmmkit/device"
+)
+
+// Float are the element types that operations compute with.
 type Float interface{ float32 | float64 }
 
 // Matrix is a dense row-major matrix on the host: element (i, j) is Data[i*Stride+j].
 // It has the layout of gonum's blas32.General and blas64.General. A Matrix is a view: copying
 // the struct shares the elements.
-type Matrix[T Float] struct {
+type Matrix[T device.Real] struct {
 	Rows, Cols int
 	Stride     int // elements from one row to the next, at least Cols
 	Data       []T // at least (Rows-1)*Stride+Cols elements
 }
 
 // New returns a zero matrix with Stride = cols.
-func New[T Float](rows, cols int) Matrix[T] {
+func New[T device.Real](rows, cols int) Matrix[T] {
 	if rows < 0 || cols < 0 {
 		panic(fmt.Sprintf("dense.New: negative size %d×%d", rows, cols))
 	}

@@ -9,14 +9,14 @@ import (
 )
 
 // Resident is a dense row-major matrix on a device: element (i, j) is element i*Stride+j of Buf.
-type Resident[T Float] struct {
+type Resident[T device.Real] struct {
 	Rows, Cols int
 	Stride     int
 	Buf        *device.Buffer[T]
 }
 
 // Alloc makes a rows×cols matrix on dev with unspecified contents and Stride = cols.
-func Alloc[T Float](dev device.Device, rows, cols int) (*Resident[T], error) {
+func Alloc[T device.Real](dev device.Device, rows, cols int) (*Resident[T], error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols {
 		return nil, &device.ShapeError{Op: "dense.Alloc", Operands: fmt.Sprintf("%d×%d", rows, cols),
 			Want: "sizes ≥ 0 and a number of elements that fits an int"}
@@ -29,7 +29,7 @@ func Alloc[T Float](dev device.Device, rows, cols int) (*Resident[T], error) {
 }
 
 // Zeros makes a rows×cols matrix of zeros on dev.
-func Zeros[T Float](dev device.Device, rows, cols int) (*Resident[T], error) {
+func Zeros[T device.Real](dev device.Device, rows, cols int) (*Resident[T], error) {
 	m, err := Alloc[T](dev, rows, cols)
 	if err != nil {
 		return nil, err
@@ -42,17 +42,17 @@ func Zeros[T Float](dev device.Device, rows, cols int) (*Resident[T], error) {
 }
 
 // Upload makes a copy of m on dev, with m's stride.
-func Upload[T Float](dev device.Device, m Matrix[T]) (*Resident[T], error) {
+func Upload[T device.Real](dev device.Device, m Matrix[T]) (*Resident[T], error) {
 	return wrap(m, func(data []T) (*device.Buffer[T], error) { return device.FromHost(dev, data) })
 }
 
 // Place puts m on dev: on the CPU it is m itself, without a copy, which must stay in place until
 // Close; elsewhere it is a copy.
-func Place[T Float](dev device.Device, m Matrix[T]) (*Resident[T], error) {
+func Place[T device.Real](dev device.Device, m Matrix[T]) (*Resident[T], error) {
 	return wrap(m, func(data []T) (*device.Buffer[T], error) { return device.Place(dev, data) })
 }
 
-func wrap[T Float](m Matrix[T], put func([]T) (*device.Buffer[T], error)) (*Resident[T], error) {
+func wrap[T device.Real](m Matrix[T], put func([]T) (*device.Buffer[T], error)) (*Resident[T], error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // Elem is what buffers hold.
 type Elem interface {
-	float32 | float64 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+	float32 | float64 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | BFloat16 | Float16
 }
 
 // Buffer is an array of n elements in the memory of a device. Whoever made it closes it.

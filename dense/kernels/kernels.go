@@ -58,7 +58,17 @@ func AddMulRows(tile int) int { return 64 * Threads / tile }
 // Name returns the name of a kernel for elements of the given size in bytes: 4 for float32, 8 for float64.
 func Name(kernel string, size int) string { return fmt.Sprintf("dense_%s_f%d", kernel, 8*size) }
 
-// Variants returns all kernels for both types.
+// Round and Widen return the kernels that convert float32 to a type of 16 bits, "bfloat16" or "float16", and back.
+func Round(t string) string { return "dense_round_" + t }
+func Widen(t string) string { return "dense_widen_" + t }
+
+// shorts are the types of 16 bits, and the macros that convert from and to them.
+var shorts = []struct{ name, round, widen string }{
+	{"bfloat16", "FLOAT_TO_BFLOAT(x)", "BFLOAT_TO_FLOAT(x)"},
+	{"float16", "FLOAT_TO_HALF(x)", "HALF_TO_FLOAT(x)"},
+}
+
+// Variants returns all kernels for all types.
 func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, size := range []int{4, 8} {
@@ -94,6 +104,16 @@ func Variants() []*dialect.Variant {
 		for _, tile := range AddMulTiles {
 			add(AddMul(tile), "addmul.h", dialect.Define{Name: "TILE", Value: tile})
 		}
+	}
+	for _, s := range shorts {
+		add := func(name, from, to, convert string) {
+			all = append(all, &dialect.Variant{Name: name, File: "convert.h", Files: files, Defines: []dialect.Define{
+				{Name: "FROM", Value: from}, {Name: "TO", Value: to}, {Name: "F(x)", Value: convert},
+				{Name: "BLOCK_THREADS", Value: Threads}, {Name: "UNROLL", Value: Unroll},
+			}})
+		}
+		add(Round(s.name), "float", "ushort", s.round)
+		add(Widen(s.name), "ushort", "float", s.widen)
 	}
 	return all
 }

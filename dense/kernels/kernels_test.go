@@ -18,6 +18,9 @@ func TestPrograms(t *testing.T) {
 	for _, name := range names {
 		wanted[Name(name, 4)], wanted[Name(name, 8)] = true, true
 	}
+	for _, s := range shorts {
+		wanted[Round(s.name)], wanted[Widen(s.name)] = true, true
+	}
 	for _, v := range Variants() {
 		if !wanted[v.Name] {
 			t.Errorf("%s is there twice, or not wanted", v.Name)

@@ -3,6 +3,8 @@ package conformance
 import (
 	"math"
 	"testing"
+
+	"sddmmkit/device"
 )
 
 // near reports whether got is within bound of want; NaN and infinities must be the same.
@@ -19,7 +21,7 @@ func same(got, want float64) bool {
 }
 
 // sameBits fails the test unless a and b hold the same bits.
-func sameBits[T Float](t *testing.T, what string, got, want []T) {
+func sameBits[T device.Elem](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d elements, want %d", what, len(got), len(want))

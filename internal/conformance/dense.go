@@ -15,6 +15,9 @@ import (
 // Dense is the suite of resident matrices and the row-wise operations on them.
 func Dense(t *testing.T, open func(t *testing.T) device.Device) {
 	forTypes(t, open, denseSuite[float32], denseSuite[float64])
+	forShorts(t, open,
+		func(t *testing.T, open Open) { convert[device.BFloat16](t, start(t, open), bfloat16) },
+		func(t *testing.T, open Open) { convert[device.Float16](t, start(t, open), binary16) })
 	t.Run("LargeIndex", func(t *testing.T) { largeIndex(t, start(t, open), denseFarApart) })
 }
 

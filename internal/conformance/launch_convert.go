@@ -77,10 +77,9 @@ func (f shortFloat) nearest(x float64) uint16 {
 	return sign | hi
 }
 
-// launchConvert converts every number of 16 bits, and floats that are hard to round.
-func launchConvert(t *testing.T, dev device.Launcher) {
-	const n = 1 << 16
-	u, x := count[uint16](n), make([]float32, n)
+// hardToRound returns floats that are hard to round to 16 bits.
+func hardToRound(n int) []float32 {
+	x := make([]float32, n)
 	rng := newRand(6)
 	for i := range x {
 		bits := rng.Uint32()
@@ -97,7 +96,37 @@ func launchConvert(t *testing.T, dev device.Launcher) {
 	copy(x, []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 65504, 65519.996, 65520, -65520, 65536, math.MaxFloat32,
 		0x1p-24, 0x1p-25, 0x1.000002p-25, 0x1.8p-24, 0x1p-14, 0x1.ffcp-15, math.SmallestNonzeroFloat32, float32(math.NaN()),
 		math.Float32frombits(0x7f800001), math.Float32frombits(0xffffffff)})
+	return x
+}
 
+// checkWidened compares numbers made of those with the bits u.
+func (f shortFloat) checkWidened(t *testing.T, u []uint16, got []float32) {
+	t.Helper()
+	for i, got := range got {
+		if want := f.value(u[i]); !same(float64(got), want) || math.Signbit(float64(got)) != (u[i]>>15 != 0) && want == want {
+			t.Fatalf("%s %#04x is %v, want %v", f.name, u[i], got, want)
+		}
+	}
+}
+
+// checkRounded compares the bits of numbers made of x.
+func (f shortFloat) checkRounded(t *testing.T, x []float32, got []uint16) {
+	t.Helper()
+	for i, got := range got {
+		if x[i] != x[i] {
+			if !math.IsNaN(f.value(got)) {
+				t.Fatalf("%s of NaN is %#04x", f.name, got)
+			}
+		} else if want := f.nearest(float64(x[i])); got != want {
+			t.Fatalf("%s of %v (%#08x) is %#04x, want %#04x", f.name, x[i], math.Float32bits(x[i]), got, want)
+		}
+	}
+}
+
+// launchConvert converts every number of 16 bits, and floats that are hard to round.
+func launchConvert(t *testing.T, dev device.Launcher) {
+	const n = 1 << 16
+	u, x := count[uint16](n), hardToRound(n)
 	du, dx := between(t, dev, 1, u), between(t, dev, 1, x)
 	nan := constant(n, float32(math.NaN()))
 	halfFloat, bfloatFloat := between(t, dev, 1, nan), between(t, dev, 2, nan)
@@ -105,27 +134,8 @@ func launchConvert(t *testing.T, dev device.Launcher) {
 	must(t, compile(t, dev, kernels.Convert).Launch(n/kernels.Threads, kernels.Threads, 0, du.Arg(), dx.Arg(),
 		halfFloat.Arg(), bfloatFloat.Arg(), floatHalf.Arg(), floatBfloat.Arg(), device.Value(int64(n))))
 
-	for _, c := range []struct {
-		shortFloat
-		to   []float32
-		from []uint16
-	}{
-		{binary16, halfFloat.read(t, "from half"), floatHalf.read(t, "to half")},
-		{bfloat16, bfloatFloat.read(t, "from bfloat16"), floatBfloat.read(t, "to bfloat16")},
-	} {
-		for i, got := range c.to {
-			if want := c.value(u[i]); !same(float64(got), want) || math.Signbit(float64(got)) != (u[i]>>15 != 0) && want == want {
-				t.Fatalf("%s %#04x is %v, want %v", c.name, u[i], got, want)
-			}
-		}
-		for i, got := range c.from {
-			if x[i] != x[i] {
-				if !math.IsNaN(c.value(got)) {
-					t.Fatalf("%s of NaN is %#04x", c.name, got)
-				}
-			} else if want := c.nearest(float64(x[i])); got != want {
-				t.Fatalf("%s of %v (%#08x) is %#04x, want %#04x", c.name, x[i], math.Float32bits(x[i]), got, want)
-			}
-		}
-	}
+	binary16.checkWidened(t, u, halfFloat.read(t, "from half"))
+	binary16.checkRounded(t, x, floatHalf.read(t, "to half"))
+	bfloat16.checkWidened(t, u, bfloatFloat.read(t, "from bfloat16"))
+	bfloat16.checkRounded(t, x, floatBfloat.read(t, "to bfloat16"))
 }

@@ -14,7 +14,7 @@ const guard = -77.25
 
 // operand is a matrix on a device in the middle of a larger buffer. The elements around it and
 // the gaps between its rows are guards.
-type operand[T Float] struct {
+type operand[T device.Real] struct {
 	*dense.Resident[T]
 	whole *device.Buffer[T]
 	image []T // what was uploaded
@@ -22,7 +22,7 @@ type operand[T Float] struct {
 }
 
 // place puts m on dev with gap guards after each row and lead before the first.
-func place[T Float](t *testing.T, dev device.Device, m dense.Matrix[T], gap, lead int, guard T) *operand[T] {
+func place[T device.Real](t *testing.T, dev device.Device, m dense.Matrix[T], gap, lead int, guard T) *operand[T] {
 	t.Helper()
 	stride := m.Cols + gap
 	image := constant(lead+m.Rows*stride+3, guard)

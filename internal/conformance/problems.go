@@ -123,7 +123,7 @@ func matrix[T Float](rng *rand.Rand, rows, cols int, draw numbers[T]) dense.Matr
 	return dense.Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: slice(rng, rows*cols, draw)}
 }
 
-func constant[T Float](n int, v T) []T {
+func constant[T any](n int, v T) []T {
 	out := make([]T, n)
 	for i := range out {
 		out[i] = v
@@ -145,6 +145,12 @@ var allScalars = func() (out []scalars) {
 }()
 
 var epilogues = []sddmm.Epilogue{sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient}
+
+// forShorts runs a suite for both element types of 16 bits.
+func forShorts(t *testing.T, open Open, bfloat, half func(t *testing.T, open Open)) {
+	t.Run("bfloat16", func(t *testing.T) { bfloat(t, open) })
+	t.Run("float16", func(t *testing.T) { half(t, open) })
+}
 
 // forTypes runs a suite for both element types.
 func forTypes(t *testing.T, open Open, f32, f64 func(t *testing.T, open Open)) {

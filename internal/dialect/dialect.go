@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"sddmmkit/device"
 )
@@ -21,10 +20,17 @@ var Header string
 //go:embed vector.h
 var vectors string
 
-// VectorOf returns the number of elements of type t, "float" or "double", in 16 bytes: the longest load.
+// Types are the element types of dense operands that kernels gather: those that they compute with, and those of 16 bits, with
+// which they compute as floats.
+var Types = []string{"float", "double", "bfloat16", "float16"}
+
+// VectorOf returns the number of elements of a type, one of Types, in 16 bytes: the longest load.
 func VectorOf(t string) int {
-	if t == "double" {
+	switch t {
+	case "double":
 		return 2
+	case "bfloat16", "float16":
+		return 8
 	}
 	return 4
 }
@@ -33,12 +39,29 @@ func VectorOf(t string) int {
 // those for which some kernels have code of their own.
 var Targets = []int{60, 80, 90}
 
-// TypeOf returns the type that kernels call T.
-func TypeOf[T float32 | float64]() string {
-	if unsafe.Sizeof(T(0)) == 8 {
+// TypeOf returns the one of Types that T is.
+func TypeOf[T device.Real]() string {
+	switch any(T(0)).(type) {
+	case float64:
 		return "double"
+	case device.BFloat16:
+		return "bfloat16"
+	case device.Float16:
+		return "float16"
 	}
 	return "float"
+}
+
+// TypeDefines returns the macros for dense operands of a type: T, which kernels compute with, and for types of 16 bits
+// which it is that vector.h loads.
+func TypeDefines(t string) []Define {
+	switch t {
+	case "bfloat16":
+		return []Define{{"T", "float"}, {"BFLOAT16", 1}}
+	case "float16":
+		return []Define{{"T", "float"}, {"FLOAT16", 1}}
+	}
+	return []Define{{"T", t}}
 }
 
 // Variant is one specialisation of a kernel file.

@@ -78,6 +78,7 @@
 #define TAKE(p) atomic_inc(p)
 
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
+DEVICE float2 halves_to_floats_(uint w) { return vload_half2(0, (const __private half *)&w); }
 DEVICE ushort float_to_half_(float f)
 {
 	ushort u;
@@ -145,6 +146,12 @@ DEVICE float half_to_float_(ushort u)
 	asm("{.reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h;}" : "=f"(f) : "h"(u));
 	return f;
 }
+DEVICE float2 halves_to_floats_(uint w)
+{
+	float2 f;
+	asm("{.reg .f16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}" : "=f"(f.x), "=f"(f.y) : "r"(w));
+	return f;
+}
 DEVICE ushort float_to_half_(float f)
 {
 	ushort u;
@@ -171,11 +178,19 @@ DEVICE ushort float_to_half_(float f)
 	} while (0)
 
 // Half precision (IEEE binary16) and bfloat16 are numbers in memory, as ushort, and floats in registers. Conversions to
-// them round to nearest, ties to even.
+// them round to nearest, ties to even. HALVES_TO_FLOATS and BFLOATS_TO_FLOATS make two of a uint, the lower half first.
 #define HALF_TO_FLOAT(u) half_to_float_(u)
+#define HALVES_TO_FLOATS(w) halves_to_floats_(w)
 #define FLOAT_TO_HALF(f) float_to_half_(f)
 #define BFLOAT_TO_FLOAT(u) AS_FLOAT((uint)(u) << 16)
+#define BFLOATS_TO_FLOATS(w) bfloats_to_floats_(w)
 #define FLOAT_TO_BFLOAT(f) float_to_bfloat_(f)
+DEVICE float2 bfloats_to_floats_(uint w)
+{
+	float2 f;
+	f.x = AS_FLOAT(w << 16), f.y = AS_FLOAT(w & 0xffff0000u);
+	return f;
+}
 DEVICE ushort float_to_bfloat_(float f)
 {
 	uint u = AS_UINT(f);

@@ -1,33 +1,114 @@
-// Vectors: rows of T, float or double, in loads of V elements: 1, or as many as 16 bytes hold, for rows that start at
-// multiples of 16 bytes and have a multiple of V elements.
+// Vectors: rows in loads of V elements: 1, or as many as 16 bytes hold, for rows that start at multiples of 16 bytes and
+// have a multiple of V elements. E is the type of an element in memory: T, float or double, or with BFLOAT16 or FLOAT16 a
+// number of 16 bits; then T is float.
+//
+//   PACK   V elements as they are loaded, of which UNPACK makes a
+//   VEC    V numbers of type T
+//   ACC    partial sums of a dot product, fewer than V where E has 16 bits
+
+#if !defined(BFLOAT16) && !defined(FLOAT16)
+
+#define E T
+#define PACK VEC
+#define PACK_ZERO VEC_ZERO
+#define UNPACK(p) (p)
+#define ACC VEC
+#define ACC_ZERO VEC_ZERO
 
 #if V == 1
 #define VEC T
 #define VEC_ZERO 0
 #define VEC_MAD(acc, x, y) acc = FMA(x, y, acc)
-#define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
 #define VEC_ADD(acc, x) acc += x
+#define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
 #define VEC_SUM(x) (x)
 #elif V == 2
 #define VEC JOIN(T, 2)
 #define VEC_ZERO vec_zero_()
 #define VEC_MAD(acc, a, b) acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y)
-#define VEC_SCALE_ADD(acc, s, b) acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y)
 #define VEC_ADD(acc, a) acc.x += a.x, acc.y += a.y
+#define VEC_SCALE_ADD(acc, s, b) acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y)
 #define VEC_SUM(v) (v.x + v.y)
 DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 #else
 #define VEC JOIN(T, 4)
-#define VEC_ZERO vec_zero_()
-#define VEC_MAD(acc, a, b) \
-	acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y), acc.z = FMA(a.z, b.z, acc.z), acc.w = FMA(a.w, b.w, acc.w)
-#define VEC_SCALE_ADD(acc, s, b) \
-	acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y), acc.z = FMA(s, b.z, acc.z), acc.w = FMA(s, b.w, acc.w)
-#define VEC_ADD(acc, a) acc.x += a.x, acc.y += a.y, acc.z += a.z, acc.w += a.w
-#define VEC_SUM(v) ((v.x + v.y) + (v.z + v.w))
-DEVICE VEC vec_zero_() { VEC v; v.x = v.y = v.z = v.w = 0; return v; }
+#define VEC_ZERO vec4_zero_()
+#define VEC_MAD(acc, a, b) VEC4_MAD_(acc, a, b)
+#define VEC_ADD(acc, a) VEC4_ADD_(acc, a)
+#define VEC_SCALE_ADD(acc, s, b) VEC4_SCALE_ADD_(acc, s, b)
+#define VEC_SUM(v) VEC4_SUM_(v)
+#endif
+#define ACC_MAD(acc, a, b) VEC_MAD(acc, a, b)
+#define ACC_ADD(acc, a) VEC_ADD(acc, a)
+#define ACC_SUM(acc) VEC_SUM(acc)
+
+#else
+
+#define E ushort
+#ifdef BFLOAT16
+#define WIDEN(u) BFLOAT_TO_FLOAT(u)
+#define WIDEN2(w) BFLOATS_TO_FLOATS(w)
+#else
+#define WIDEN(u) HALF_TO_FLOAT(u)
+#define WIDEN2(w) HALVES_TO_FLOATS(w)
 #endif
 
+#if V == 1
+#define PACK ushort
+#define PACK_ZERO 0
+#define UNPACK(p) WIDEN(p)
+#define VEC float
+#define VEC_ZERO 0
+#define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
+#define VEC_SUM(x) (x)
+#define ACC float
+#define ACC_ZERO 0
+#define ACC_MAD(acc, x, y) acc = FMA(x, y, acc)
+#define ACC_ADD(acc, x) acc += x
+#define ACC_SUM(x) (x)
+#else
+#define PACK uint4
+#define PACK_ZERO pack_zero_()
+#define UNPACK(p) unpack_(p)
+#define VEC vec8_
+#define VEC_ZERO vec8_zero_()
+#define VEC_SCALE_ADD(acc, s, b) VEC4_SCALE_ADD_(acc.lo, s, b.lo), VEC4_SCALE_ADD_(acc.hi, s, b.hi)
+#define VEC_SUM(v) (VEC4_SUM_(v.lo) + VEC4_SUM_(v.hi))
+#define ACC float4
+#define ACC_ZERO vec4_zero_()
+#define ACC_MAD(acc, a, b) VEC4_MAD_(acc, a.lo, b.lo), VEC4_MAD_(acc, a.hi, b.hi)
+#define ACC_ADD(acc, a) VEC4_ADD_(acc, a)
+#define ACC_SUM(acc) VEC4_SUM_(acc)
+#endif
+
+#endif
+
+// Of four numbers.
+#define VEC4_MAD_(acc, a, b) \
+	acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y), acc.z = FMA(a.z, b.z, acc.z), acc.w = FMA(a.w, b.w, acc.w)
+#define VEC4_SCALE_ADD_(acc, s, b) \
+	acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y), acc.z = FMA(s, b.z, acc.z), acc.w = FMA(s, b.w, acc.w)
+#define VEC4_ADD_(acc, a) acc.x += a.x, acc.y += a.y, acc.z += a.z, acc.w += a.w
+#define VEC4_SUM_(v) ((v.x + v.y) + (v.z + v.w))
+#if V >= 4
+DEVICE JOIN(T, 4) vec4_zero_() { JOIN(T, 4) v; v.x = v.y = v.z = v.w = 0; return v; }
+#endif
+
+#if V == 8
+typedef struct { float4 lo, hi; } vec8_;
+DEVICE vec8_ vec8_zero_() { vec8_ v; v.lo = v.hi = vec4_zero_(); return v; }
+DEVICE uint4 pack_zero_() { uint4 p; p.x = p.y = p.z = p.w = 0; return p; }
+DEVICE vec8_ unpack_(uint4 p)
+{
+	const float2 x = WIDEN2(p.x), y = WIDEN2(p.y), z = WIDEN2(p.z), w = WIDEN2(p.w);
+	vec8_ v;
+	v.lo.x = x.x, v.lo.y = x.y, v.lo.z = y.x, v.lo.w = y.y;
+	v.hi.x = z.x, v.hi.y = z.y, v.hi.z = w.x, v.hi.w = w.y;
+	return v;
+}
+#endif
+
+#define CPACKS(p) ((const GLOBAL PACK *)(p))
 #define CVECS(p) ((const GLOBAL VEC *)(p))
 #define VECS(p) ((GLOBAL VEC *)(p))
 
