@@ -18,7 +18,9 @@ type Launches struct {
 	// tells threads that begin in the middle where they are.
 	Starts *device.Buffer[int32]
 
-	pieces map[int]*Pieces // by run
+	pattern *Resident
+	rows    *device.Buffer[int32] // once made
+	pieces  map[int]*Pieces       // by run
 }
 
 // StartEvery is the distance between the non-zeros whose rows Starts holds.
@@ -44,13 +46,25 @@ func (r *Resident) Launches() (*Launches, error) {
 	if r.Rows > math.MaxInt32 {
 		return nil, fmt.Errorf("pattern: %d rows; a GPU takes at most %d", r.Rows, math.MaxInt32)
 	}
-	l := &Launches{pieces: map[int]*Pieces{}}
+	l := &Launches{pattern: r, pieces: map[int]*Pieces{}}
 	var err error
 	if l.Starts, err = device.FromHost(r.dev, starts(r.host)); err != nil {
 		return nil, err
 	}
 	r.launches = l
 	return l, nil
+}
+
+// EntryRows returns the row of each non-zero, made on first use. It takes 4 bytes a non-zero.
+func (l *Launches) EntryRows() (*device.Buffer[int32], error) {
+	if l.rows == nil {
+		rows, err := device.FromHost(l.pattern.dev, entryRows(l.pattern.host))
+		if err != nil {
+			return nil, fmt.Errorf("pattern: rows of non-zeros: %w", err)
+		}
+		l.rows = rows
+	}
+	return l.rows, nil
 }
 
 // Pieces returns the rows that runs of run non-zeros do not finish, made on first use.
@@ -75,7 +89,7 @@ func (l *Launches) close() error {
 	if l == nil {
 		return nil
 	}
-	err := l.Starts.Close()
+	err := errors.Join(l.Starts.Close(), l.rows.Close())
 	for _, p := range l.pieces {
 		err = errors.Join(err, p.Rows.Close())
 	}
@@ -98,6 +112,19 @@ func starts(p *sparse.Pattern) []int32 {
 			}
 			if from < nnz && to == nnz {
 				out[last] = int32(i)
+			}
+		}
+	})
+	return out
+}
+
+// entryRows returns what Launches.EntryRows does.
+func entryRows(p *sparse.Pattern) []int32 {
+	out := make([]int32, p.NNZ())
+	parallel.Ranges(0, int64(p.Rows), func(_ int, lo, hi int64) {
+		for i := lo; i < hi; i++ {
+			for j := p.RowPtr[i]; j < p.RowPtr[i+1]; j++ {
+				out[j] = int32(i)
 			}
 		}
 	})

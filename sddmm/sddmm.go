@@ -39,7 +39,7 @@ func (f Epilogue) String() string {
 type Plan[T Float] struct {
 	pat   *pattern.Resident
 	tile  *model.Tile           // nil: searched for each K, or chosen on a GPU
-	dots  *device.Buffer[T]     // dot products of the shared scheme, grown on demand
+	dots  *device.Buffer[T]     // dot products of a GPU between two kernels, grown on demand
 	taken *device.Buffer[int32] // its counter of items, once needed
 
 	kernels dialect.Kernels // of a GPU

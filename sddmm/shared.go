@@ -69,7 +69,7 @@ func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
 // places, and the one that gathers for the rest.
 func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if rest := s.shared.Rest; rest != nil {
-		if err := pl.gather(c, rest.NNZ, rest.RowPtr, rest.ColIdx, rest.Starts, rest.At); err != nil {
+		if err := pl.gather(c, &gathering{nnz: rest.NNZ, rowPtr: rest.RowPtr, at: rest.At, colIdx: rest.ColIdx, starts: rest.Starts}); err != nil {
 			return err
 		}
 	}
@@ -111,14 +111,18 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 
 // reserve makes room for n dot products, and the counter.
 func (pl *Plan[T]) reserve(n int64) error {
-	dev := pl.pat.Device()
 	if pl.taken == nil {
-		taken, err := device.Alloc[int32](dev, 1)
+		taken, err := device.Alloc[int32](pl.pat.Device(), 1)
 		if err != nil {
 			return err
 		}
 		pl.taken = taken
 	}
+	return pl.reserveDots(n)
+}
+
+// reserveDots makes room for n dot products.
+func (pl *Plan[T]) reserveDots(n int64) error {
 	if pl.dots != nil && pl.dots.Len() >= n {
 		return nil
 	}
@@ -126,9 +130,9 @@ func (pl *Plan[T]) reserve(n int64) error {
 		return err
 	}
 	pl.dots = nil
-	dots, err := device.Alloc[T](dev, n)
+	dots, err := device.Alloc[T](pl.pat.Device(), n)
 	if err != nil {
-		return fmt.Errorf("sddmm.Run: dot products in the order of panels: %w", err)
+		return fmt.Errorf("sddmm.Run: dot products that are not complete, or in the order of panels: %w", err)
 	}
 	pl.dots = dots
 	return nil

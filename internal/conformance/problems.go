@@ -57,6 +57,11 @@ var problems = []problem{
 // general is the pattern on which every K and every combination of scalars runs.
 var general = problem{why: "general", rows: 23, cols: 19, length: func(i int) int { return i * 5 % 12 }, skip: 7}
 
+// longRows is general for rows so long that GPUs keep a row of A while its non-zeros last; others they fetch for each.
+var longRows = problem{why: "long rows", rows: 11, cols: 160, skip: 9, length: func(i int) int {
+	return []int{0, 70, 0, 0, 143, 33, 0, 64, 1, 129, 0}[i]
+}}
+
 // depths lists K: around the unroll by 8, around vectors of 16 and 32 lanes, around 128, and a
 // large one whose rounding errors show.
 var depths = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 1000}

@@ -23,10 +23,12 @@ func SDDMM(t *testing.T, open func(t *testing.T) device.Device) {
 }
 
 func sddmmSuite[T Float](t *testing.T, open Open) {
-	t.Run("Depths", func(t *testing.T) { sddmmDepths[T](t, start(t, open)) })
+	t.Run("Depths", func(t *testing.T) { sddmmDepths[T](t, start(t, open), general) })
+	t.Run("DepthsOfLongRows", func(t *testing.T) { sddmmDepths[T](t, start(t, open), longRows) })
 	t.Run("Patterns", func(t *testing.T) { sddmmPatterns[T](t, start(t, open)) })
 	t.Run("InPlace", func(t *testing.T) { sddmmInPlace[T](t, start(t, open)) })
-	t.Run("NonFinite", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open)) })
+	t.Run("NonFinite", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), general) })
+	t.Run("NonFiniteInLongRows", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), longRows) })
 	t.Run("SameBits", func(t *testing.T) { sddmmSameBits[T](t, start(t, open)) })
 	t.Run("OneShot", func(t *testing.T) { sddmmOneShot[T](t, start(t, open)) })
 	t.Run("PermutedRows", func(t *testing.T) { sddmmPermuted[T](t, start(t, open)) })
@@ -157,8 +159,8 @@ func sddmmPlan[T Float](t *testing.T, dev device.Device, p *sparse.Pattern) (*pa
 	return pat, pl
 }
 
-func sddmmDepths[T Float](t *testing.T, dev device.Device) {
-	p := general.pattern()
+func sddmmDepths[T Float](t *testing.T, dev device.Device, on problem) {
+	p := on.pattern()
 	_, pl := sddmmPlan[T](t, dev, p)
 	rng := newRand(1)
 	for n, k := range depths {
@@ -220,12 +222,12 @@ func sddmmInPlace[T Float](t *testing.T, dev device.Device) {
 }
 
 // NaN and infinities reach the non-zeros that use them, and no other.
-func sddmmNonFinite[T Float](t *testing.T, dev device.Device) {
-	p := general.pattern()
+func sddmmNonFinite[T Float](t *testing.T, dev device.Device, on problem) {
+	p := on.pattern()
 	_, pl := sddmmPlan[T](t, dev, p)
 	rng := newRand(3)
 	const nanRow, infRow, nanCol, badValue = 5, 7, 3, 40
-	for _, k := range []int{1, 2, 3, 4, 7, 8, 33} {
+	for _, k := range []int{1, 2, 3, 4, 7, 8, 33, 68, 130} {
 		for _, f := range epilogues {
 			c := newSDDMM(rng, p, k, f, scalars{1, 0}, positives[T], false)
 			clean := c.run(t, dev, pl, 0, 0)

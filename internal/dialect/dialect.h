@@ -8,7 +8,8 @@
 //   }
 //
 // Blocks and grids have one dimension, and every block has the threads that KERNEL says, a multiple of WARP where the
-// kernel uses SUM_LANES. A buffer is a pointer and the number of its first element, because OpenCL cannot point
+// kernel uses SUM_LANES. KERNEL_AT_LEAST says also how many blocks a multiprocessor shall hold at least, which limits the
+// registers of a thread. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
 // LOCAL for shared memory. long has 64 bits. BARRIER, SUM_LANES, SCATTER_SUMS and SUM_THREADS must be reached by all threads of a
 // block together: without sub-groups OpenCL does sums through shared memory.
@@ -26,6 +27,7 @@
 #pragma OPENCL FP_CONTRACT ON
 
 #define KERNEL(threads, name) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void name
+#define KERNEL_AT_LEAST(threads, blocks, name) KERNEL(threads, name)
 #define DEVICE static inline
 #define GLOBAL __global
 #define SHARED __local
@@ -94,6 +96,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 
 #define KERNEL(threads, name) extern "C" __global__ void __launch_bounds__(threads) name
+#define KERNEL_AT_LEAST(threads, blocks, name) extern "C" __global__ void __launch_bounds__(threads, blocks) name
 #define DEVICE __device__ __forceinline__
 #define GLOBAL
 #define SHARED __shared__

@@ -16,7 +16,7 @@ import (
 	"sddmmkit/internal/dl"
 )
 
-var kernelNAME = regexp.MustCompile(`(?m)^KERNEL\(\w+, NAME\)\s*\(`)
+var kernelNAME = regexp.MustCompile(`(?m)^KERNEL(_AT_LEAST)?\((\w+, )+NAME\)\s*\(`)
 
 // Every variant has its PTX for each of its targets, and there is no other. That it is what NVRTC makes of
 // the sources of today, CI checks by making it again.

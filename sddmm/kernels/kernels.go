@@ -13,77 +13,121 @@ var files embed.FS
 // StartEvery is the distance between the non-zeros whose rows a kernel is told.
 const StartEvery = 32
 
-// Threads is the number of threads in a block, but for Tile.
+// Threads is the number of threads in a block, but for Gather and Tile.
 const Threads = 256
 
-// Gather is a variant of the kernel that reads rows of B from wherever they are cached.
+// GatherThreads is the number of threads in a block of Gather: few, so that registers leave no multiprocessor half empty.
+const GatherThreads = 128
+
+// SliceBytes are the bytes of a row in a slice of K, which a launch of Gather does: a slice of B with 100 000 rows fits an L2
+// cache of 50 MB, and L1 holds the same slice of more popular rows. A slice costs its index and its sum, 12 bytes a
+// non-zero.
+const SliceBytes = 256
+
+// Gather is a variant of the kernels that read rows of B from wherever they are cached.
 type Gather struct {
 	Type   string // "float" or "double"
 	Vector int    // elements of a load: 1, or 16 bytes of them
 	Lanes  int    // threads that share a non-zero
-	Chunks int    // loads of a lane that hold a row of A; 0 for rows of any length
+	Chunks int    // loads of a lane that hold a slice of a row
+	Pairs  bool   // whether both rows are fetched for each non-zero, as short rows want it
 }
 
-// shapes are the lanes and chunks that there are, by the loads of a row that they are for.
-var shapes = []struct{ loads, lanes, chunks int }{
-	{1, 1, 1}, {2, 2, 1}, {4, 4, 1}, {8, 4, 2}, {16, 8, 2}, {32, 8, 4}, {64, 16, 4}, {128, 32, 4}, {256, 32, 8},
-}
+// shapes are the lanes and chunks that there are, by rising loads of a slice. Eight lanes with 16 bytes each read a cache
+// line at a time.
+var shapes = []struct{ lanes, chunks int }{{1, 1}, {2, 1}, {4, 1}, {8, 1}, {8, 2}, {8, 4}, {8, 8}}
 
-// NewGather returns the variant for rows of k elements of type t. aligned says that all rows of A and B
-// start at multiples of 16 bytes.
-func NewGather(t string, k int, aligned bool) Gather {
-	g := Gather{Type: t, Vector: 1, Lanes: 32}
+// NewGather returns the variant for rows of k elements of type t, of which it does Slice at a time. aligned says that
+// all rows of A and B start at multiples of 16 bytes.
+func NewGather(t string, k int, aligned, pairs bool) Gather {
+	g := Gather{Type: t, Vector: 1, Pairs: pairs}
 	if v := dialect.VectorOf(t); aligned && k%v == 0 {
 		g.Vector = v
 	}
 	for _, s := range shapes {
-		if k <= s.loads*g.Vector {
-			g.Lanes, g.Chunks = s.lanes, s.chunks
+		g.Lanes, g.Chunks = s.lanes, s.chunks
+		if k <= g.Slice() || g.Slice()*elemBytes(t) == SliceBytes {
 			break
 		}
 	}
 	return g
 }
 
+// elemBytes returns the size of an element of type t.
+func elemBytes(t string) int { return 16 / dialect.VectorOf(t) }
+
+// Slice returns the elements of a row that a launch takes.
+func (g Gather) Slice() int { return g.Lanes * g.Chunks * g.Vector }
+
 // Name returns the name of the kernel.
 func (g Gather) Name() string {
-	return fmt.Sprintf("sddmm_gather_%s_v%d_l%d_c%d", g.Type, g.Vector, g.Lanes, g.Chunks)
+	kernel := "gather"
+	if g.Pairs {
+		kernel = "pairs"
+	}
+	return fmt.Sprintf("sddmm_%s_%s_v%d_l%d_c%d", kernel, g.Type, g.Vector, g.Lanes, g.Chunks)
 }
 
 // Groups returns the number of groups of lanes in a block.
-func (g Gather) Groups() int64 { return int64(Threads / g.Lanes) }
+func (g Gather) Groups() int64 { return int64(GatherThreads / g.Lanes) }
 
 // Variant returns the kernel.
 func (g Gather) Variant() *dialect.Variant {
-	v := variant(g.Name(), "gather.h", g.Type, Threads,
+	file := "gather.h"
+	if g.Pairs {
+		file = "pairs.h"
+	}
+	v := variant(g.Name(), file, g.Type, GatherThreads,
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
 		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
 		dialect.Define{Name: "UNROLL", Value: g.unroll()},
+		dialect.Define{Name: "AT_LEAST", Value: g.atLeast()},
 		dialect.Define{Name: "START_EVERY", Value: StartEvery})
-	v.Vectors, v.Before = true, []string{"epilogue.h"}
+	v.Vectors, v.Before = true, []string{"epilogue.h", "slices.h"}
 	return v
 }
 
-// unroll is the number of rows of B that a group fetches at a time: up to eight loads of a lane.
-func (g Gather) unroll() int { return min(max(8/max(g.Chunks, 1), 1), g.Lanes) }
+// unroll is the number of non-zeros that a group fetches rows for at a time: up to eight loads of a lane, and of pairs of
+// rows no more than four.
+func (g Gather) unroll() int {
+	n := min(8/g.Chunks, g.Lanes)
+	if g.Pairs {
+		n = min(n, 4)
+	}
+	return n
+}
 
-// Run returns the number of consecutive non-zeros of a group: short enough for the groups to fill a large GPU, long enough
-// for the search of its row to be a small part of its work. The smallest groups have a non-zero for each lane, so that
-// neighbours read and write neighbours.
+// atLeast is the number of blocks that a multiprocessor shall hold: as many as leave a thread the registers that it needs,
+// 64, 72 and 96 of 65536 in all.
+func (g Gather) atLeast() int {
+	switch {
+	case g.Type == "double" || g.Chunks > 2:
+		return 5
+	case g.Chunks == 1:
+		return 8
+	case g.Pairs:
+		return 5
+	}
+	return 7
+}
+
+// Run returns the number of consecutive non-zeros of a group: short enough for the groups to fill a large GPU several times,
+// so that its multiprocessors end together, long enough for the search of its row to be a small part of its work. The
+// smallest groups have a non-zero for each lane, so that neighbours read and write neighbours.
 func (g Gather) Run(nnz int64) int {
 	if g.Lanes <= 2 {
 		return g.Lanes
 	}
-	run := StartEvery
-	for run < 256 && int64(run)*wantThreads < nnz*int64(g.Lanes) {
+	run := 16
+	for run < 128 && 2*int64(run)*wantThreads <= nnz*int64(g.Lanes) {
 		run *= 2
 	}
 	return run
 }
 
-// wantThreads are twice the threads that large GPUs hold at a time.
-const wantThreads = 1 << 19
+// wantThreads are eight times the threads that large GPUs hold at a time.
+const wantThreads = 1 << 20
 
 // Scale returns the kernel for α = 0.
 func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t, Threads) }
@@ -100,11 +144,14 @@ func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
 		all = append(all, Scale(t), Finish(t))
-		for _, v := range []int{1, dialect.VectorOf(t)} {
-			for _, s := range shapes {
-				all = append(all, Gather{t, v, s.lanes, s.chunks}.Variant())
+		for _, pairs := range []bool{false, true} {
+			for _, v := range []int{1, dialect.VectorOf(t)} {
+				for _, s := range shapes {
+					if g := (Gather{t, v, s.lanes, s.chunks, pairs}); g.Slice()*elemBytes(t) <= SliceBytes {
+						all = append(all, g.Variant())
+					}
+				}
 			}
-			all = append(all, Gather{t, v, 32, 0}.Variant())
 		}
 		for _, depth := range Depths(t) {
 			all = append(all, NewTile(t, depth).Variant())
