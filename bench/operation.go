@@ -162,7 +162,7 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 	op.set = plan.SetTile
 	op.call = func(ctx context.Context) error { return plan.Run(ctx, form, 1, o.Values, o.B, 0, c) }
 	if launches {
-		op.kernel = plan.Kernel(o.B, c)
+		op.kernel = plan.Kernel(form, o.B, c)
 		return op, nil
 	}
 	op.tile = func(context.Context) (model.Tile, bool, error) {

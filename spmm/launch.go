@@ -2,6 +2,8 @@ package spmm
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -25,7 +27,10 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 		return scale.Launch(dialect.Blocks(int64(c.Rows)*k, kernels.Threads), kernels.Threads, 0,
 			device.Value(int64(c.Rows)), device.Value(int32(k)), device.Value(beta), c.Buf.Arg(), device.Value(int64(c.Stride)))
 	}
-	v := kernels.NewGather(t, c.Cols, b.Aligned() && c.Aligned())
+	if int64(b.Stride) > math.MaxUint32 {
+		return fmt.Errorf("spmm.Run: rows of B are %d elements apart; a GPU takes less than 2^32", b.Stride)
+	}
+	v := gather[T](pat, b, c)
 	l, err := pat.Launches()
 	if err != nil {
 		return err
@@ -37,13 +42,13 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if err := pl.reserve(2 * p.Runs * k); err != nil {
 		return err
 	}
-	gather, err := pl.kernels.Load(dev, v.Variant())
+	kernel, err := pl.kernels.Load(dev, v.Variant())
 	if err != nil {
 		return err
 	}
 	slice := dialect.Blocks(p.Runs, v.Groups())
-	if err := gather.Launch(slice*v.Slices(c.Cols), kernels.Threads, 0,
-		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(slice), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+	if err := kernel.Launch(slice*v.Slices(c.Cols), kernels.Threads, 0,
+		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(int32(slice)), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		l.Starts.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
 		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()); err != nil {
 		return err
@@ -51,19 +56,35 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if p.Count == 0 {
 		return nil
 	}
-	pieces, err := pl.kernels.Load(dev, kernels.Pieces(t))
+	w := v.Pieces()
+	pieces, err := pl.kernels.Load(dev, w.Variant())
 	if err != nil {
 		return err
 	}
-	return pieces.Launch(dialect.Blocks(p.Count*k, kernels.Threads), kernels.Threads, 0,
-		device.Value(p.Count), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
+	slice = dialect.Blocks(p.Count, w.Rows())
+	return pieces.Launch(slice*w.Slices(c.Cols), kernels.Threads, 0,
+		device.Value(p.Count), device.Value(int32(slice)), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		p.Rows.Arg(), pl.scratch.Arg(), c.Buf.Arg(), device.Value(int64(c.Stride)))
 }
 
-// Kernel names the kernel that Run launches for b and c on a GPU; it is empty on the CPU.
-func (pl *Plan[T]) Kernel(b, c *dense.Resident[T]) string {
-	if _, ok := pl.pat.Device().(device.Launcher); !ok {
+// gather returns the kernel for a pattern, that of op(S).
+func gather[T Float](pat *pattern.Resident, b, c *dense.Resident[T]) kernels.Gather {
+	return kernels.NewGather(dialect.TypeOf[T](), kernels.Shape{Rows: pat.Rows, NNZ: pat.NNZ, K: c.Cols, Aligned: b.Aligned() && c.Aligned()})
+}
+
+// Kernel names the kernel that Run launches for b and c on a GPU, of several the one with the most work; it is empty on the
+// CPU, and where the transpose cannot be made.
+func (pl *Plan[T]) Kernel(op Op, b, c *dense.Resident[T]) string {
+	pat := pl.pat
+	if _, ok := pat.Device().(device.Launcher); !ok {
 		return ""
 	}
-	return kernels.NewGather(dialect.TypeOf[T](), c.Cols, b.Aligned() && c.Aligned()).Name()
+	if op == Trans {
+		t, err := pat.Transpose()
+		if err != nil {
+			return ""
+		}
+		pat = &t.Resident
+	}
+	return gather(pat, b, c).Name()
 }

@@ -5,26 +5,62 @@
 // within the run is stored; of one that does not, the sum so far goes to scratch: row 2g+1 of it where the row began in an
 // earlier run, else row 2g. The kernel of pieces.h adds those up, and does the rows without non-zeros. A lane
 // holds CHUNKS·V columns of C in registers; longer rows are done in slices, all groups one slice before the next, so that a
-// slice of B can stay in cache. UNROLL rows of B are on their way at a time.
+// slice of B can stay in cache. BATCH rows of B are on their way at a time, and the indices of the next ones.
 //
-// Macros: T, V, LANES, CHUNKS, UNROLL, a multiple of 4.
+// L2 is what should limit it, so instructions are few: a row of B is found with one multiplication of 32 bits, so ldb is
+// less than 2^32, and whether a row of C ends is asked once a batch.
+//
+// Macros: T, V, LANES, CHUNKS.
 
 #define SLICE (LANES * CHUNKS) // loads of a row
+#define BATCH 8                // a sector of indices, and of values of float
 
-// put sets c = α·sum + β·c.
-DEVICE void put(GLOBAL VEC *c, T alpha, VEC sum, T beta)
+// ROW(j) is where the lane's part of row j of B begins.
+#define ROW(j) CVECS(from + (ulong)(uint)(j) * stride)
+
+// HAS(q) is whether the lane has a chunk q: all have the first one.
+#define HAS(q) ((q) == 0 || at + (q) * LANES < loads)
+
+// STOP is the end of row: how many non-zeros of the run are before it, or n + 1 where it is not in the run.
+#define STOP() do { \
+		const long stop_ = FETCH(row_ptr + row + 1) - lo; \
+		stop = stop_ > n ? n + 1 : (int)stop_; \
+	} while (0)
+
+// VALUE(t) is the value of non-zero t of the run.
+#define VALUE(t) (s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? lo + (t) : FETCH(perm + lo + (t)))))
+
+// NEXT_ROW(t) ends rows up to that of non-zero t of the run.
+#define NEXT_ROW(t) do { \
+		UNROLLED for (int q = 0; q < CHUNKS; q++) { \
+			if (HAS(q) && earlier) \
+				VECS(scratch + (2 * group + 1) * k)[at + q * LANES] = acc[q]; \
+			else if (HAS(q)) \
+				put(VECS(c + row * ldc) + at + q * LANES, alpha, acc[q], beta); \
+			acc[q] = VEC_ZERO; \
+		} \
+		earlier = 0; \
+		do { \
+			row++; \
+			STOP(); \
+		} while ((t) >= stop); \
+	} while (0)
+
+// load_indices fetches those of a batch, four at a time where they stand at multiples of 16 bytes: what limits short rows
+// is the number of cache lines that a warp asks for.
+DEVICE void load_indices(int *col, const GLOBAL int *cols, int aligned)
 {
-	VEC y = VEC_ZERO;
-	if (beta != 0) {
-		const VEC old = *c;
-		VEC_SCALE_ADD(y, beta, old);
+	if (aligned) {
+		UNROLLED for (int u = 0; u < BATCH; u += 4)
+			FETCH4(int, col[u], cols + u);
+	} else {
+		UNROLLED for (int u = 0; u < BATCH; u++)
+			col[u] = FETCH(cols + u);
 	}
-	VEC_SCALE_ADD(y, alpha, sum);
-	*c = y;
 }
 
 KERNEL(BLOCK_THREADS, NAME)
-(long nnz, int run, long slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
+(long nnz, int run, int slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
  INOUT(T, c), long ldc, OUT(T, scratch))
 {
 	AT_IN(int, starts);
@@ -36,84 +72,75 @@ KERNEL(BLOCK_THREADS, NAME)
 	AT_INOUT(T, c);
 	AT_OUT(T, scratch);
 
-	const int lane = THREAD % LANES;
 	const int loads = k / V;
-	const long group = (BLOCK % slice_blocks * BLOCK_THREADS + THREAD) / LANES;
-	const int at = (int)(BLOCK / slice_blocks) * SLICE + lane;
+	const int at = (int)((uint)BLOCK / slice_blocks) * SLICE + THREAD % LANES;
+	const long group = ((long)((uint)BLOCK % slice_blocks) * BLOCK_THREADS + THREAD) / LANES;
 	const long lo = group * run;
-	if (lo >= nnz)
+	if (lo >= nnz || at >= loads)
 		return;
 	const int n = nnz - lo < run ? (int)(nnz - lo) : run;
-	const int first = FETCH(starts + lo / START_EVERY); // the row of non-zero lo
-	const int begun = FETCH(row_ptr + first) < lo;      // whether it began in an earlier run
+	const GLOBAL T *from = b + at * V;
+	const uint stride = (uint)ldb;
 
-	// Runs begin at multiples of 16 bytes where the buffers do, and groups read four indices and values at a time: what
-	// limits short rows is the number of cache lines that a warp asks for.
-	const int whole = ALIGNED16(cols), in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
-
-	int row = first, earlier = begun;
-	long stop = FETCH(row_ptr + row + 1) - lo; // of the row, within the run or beyond
+	int row = FETCH(starts + lo / START_EVERY);   // that of non-zero lo
+	int earlier = FETCH(row_ptr + row) < lo, stop; // earlier: whether it began in an earlier run
+	STOP();
 	VEC acc[CHUNKS];
 	UNROLLED for (int q = 0; q < CHUNKS; q++)
 		acc[q] = VEC_ZERO;
-	for (int t = 0; t < n; t += UNROLL) {
-		int col[UNROLL];
-		T v[UNROLL];
-		VEC rb[UNROLL][CHUNKS];
-		if (whole && t + UNROLL <= n) {
-			UNROLLED for (int u = 0; u < UNROLL; u += 4)
-				FETCH4(int, col[u], cols + lo + t + u);
-		} else {
-			UNROLLED for (int u = 0; u < UNROLL; u++)
-				col[u] = FETCH(cols + lo + (t + u < n ? t + u : t));
-		}
-		UNROLLED for (int u = 0; u < UNROLL; u++) {
-			const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
+
+	// Runs begin at multiples of 16 bytes where the buffers do.
+	const int whole = ALIGNED16(cols), in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
+	int t = 0, col[BATCH];
+	if (n >= BATCH)
+		load_indices(col, cols + lo, whole);
+	for (; t + BATCH <= n; t += BATCH) {
+		T v[BATCH];
+		VEC rb[BATCH][CHUNKS];
+		UNROLLED for (int u = 0; u < BATCH; u++) {
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
-				rb[u][q] = at + q * LANES < loads ? FETCH(from + at + q * LANES) : VEC_ZERO;
+				rb[u][q] = HAS(q) ? FETCH(ROW(col[u]) + q * LANES) : VEC_ZERO;
 		}
-		if (in_order && t + UNROLL <= n) {
-			UNROLLED for (int u = 0; u < UNROLL; u += 4)
+		if (in_order) {
+			UNROLLED for (int u = 0; u < BATCH; u += 4)
 				FETCH4(T, v[u], s + lo + t + u);
 		} else {
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const long z = lo + (t + u < n ? t + u : t);
-				v[u] = s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? z : FETCH(perm + z)));
+			UNROLLED for (int u = 0; u < BATCH; u++)
+				v[u] = VALUE(t + u);
+		}
+		if (t + 2 * BATCH <= n)
+			load_indices(col, cols + lo + t + BATCH, whole);
+		if (t + BATCH <= stop) {
+			UNROLLED for (int u = 0; u < BATCH; u++) {
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
+			}
+		} else {
+			UNROLLED for (int u = 0; u < BATCH; u++) {
+				if (t + u >= stop)
+					NEXT_ROW(t + u);
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
 			}
 		}
-		UNROLLED for (int u = 0; u < UNROLL; u++) {
-			if (t + u >= n)
-				break;
-			if (t + u >= stop) {
-				// The row is complete, unless part of it is in scratch already.
-				UNROLLED for (int q = 0; q < CHUNKS; q++) {
-					const int to = at + q * LANES;
-					if (to < loads) {
-						if (earlier)
-							VECS(scratch + (2 * group + 1) * k)[to] = acc[q];
-						else
-							put(VECS(c + row * ldc) + to, alpha, acc[q], beta);
-					}
-					acc[q] = VEC_ZERO;
-				}
-				earlier = 0;
-				do {
-					row++;
-					stop = FETCH(row_ptr + row + 1) - lo;
-				} while (t + u >= stop);
+	}
+	for (; t < n; t++) {
+		const T v = VALUE(t);
+		const GLOBAL VEC *rb = ROW(FETCH(cols + lo + t));
+		if (t >= stop)
+			NEXT_ROW(t);
+		UNROLLED for (int q = 0; q < CHUNKS; q++) {
+			if (HAS(q)) {
+				const VEC x = FETCH(rb + q * LANES);
+				VEC_SCALE_ADD(acc[q], v, x);
 			}
-			UNROLLED for (int q = 0; q < CHUNKS; q++)
-				VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
 		}
 	}
 	// The last row of the run.
 	UNROLLED for (int q = 0; q < CHUNKS; q++) {
-		const int to = at + q * LANES;
-		if (to >= loads)
-			continue;
-		if (earlier || stop > n)
-			VECS(scratch + (2 * group + earlier) * k)[to] = acc[q];
-		else
-			put(VECS(c + row * ldc) + to, alpha, acc[q], beta);
+		if (HAS(q) && (earlier || stop > n))
+			VECS(scratch + (2 * group + earlier) * k)[at + q * LANES] = acc[q];
+		else if (HAS(q))
+			put(VECS(c + row * ldc) + at + q * LANES, alpha, acc[q], beta);
 	}
 }
