@@ -29,11 +29,10 @@ func NewGPU(p device.Props, reserved int64) *GPU {
 const (
 	clock = 1.9e9 // cycles a second
 
-	gatherRate    = 48  // bytes of rows of B from L2 where some columns are popular
-	gatherLong    = 38  // the same for rows of more than longBytes: fewer of them are on their way at a time
-	longBytes     = 512 //
-	gatherNonZero = 1   // beside its row of B
-	indexBytes    = 8   // that come with the row
+	gatherRate  = 48   // bytes of rows of B from L2 where some columns are popular
+	gatherSlice = 0.35 // of a non-zero in each slice of K but the first, beside what it reads
+	gatherBytes = 256  // of a row of B in a slice
+	indexBytes  = 8    // that come with a slice of a row
 
 	bankRate      = 128   // bytes of rows of B from shared memory
 	streamRate    = 62    // bytes of rows of A, and of panels, from L2
@@ -118,11 +117,8 @@ func (g *GPU) Choose(t SharedTask) Choice {
 
 // gather returns the cycles of a non-zero whose row of B comes from L2.
 func (t *SharedTask) gather() float64 {
-	rate := float64(gatherRate)
-	if t.K*t.ElemBytes > longBytes {
-		rate = gatherLong
-	}
-	return float64(t.K*t.ElemBytes+indexBytes)/rate + gatherNonZero
+	slices := max((t.K*t.ElemBytes+gatherBytes-1)/gatherBytes, 1)
+	return float64(t.K*t.ElemBytes+slices*indexBytes)/gatherRate + float64(slices-1)*gatherSlice
 }
 
 // shared returns the cycles, as Seconds, with slices of depth elements, and the non-zeros in panels. Panels are taken

@@ -96,7 +96,7 @@ func TestSharedChoices(t *testing.T) {
 		shared     []int // K for which panels pay
 		gather     []int
 	}{
-		{"like Netflix", 480_189, 17_770, 98_500_000, 0.9, []int{64, 128, 512}, []int{32}},
+		{"like Netflix", 480_189, 17_770, 98_500_000, 0.9, []int{128, 512}, []int{32}},
 		{"like NYTimes", 300_000, 102_660, 69_600_000, 0.9, []int{128, 512}, []int{32}},
 		{"like a web graph", 916_428, 916_428, 4_740_000, 0.8, nil, []int{32, 128, 512}},
 		{"uniform", 100_000, 100_000, 9_950_000, 0, nil, []int{32, 128, 512}},

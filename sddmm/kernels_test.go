@@ -37,3 +37,31 @@ func TestKernelsForTheModel(t *testing.T) {
 		t.Errorf("kernels want starts every %d non-zeros, patterns have them every %d", kernels.StartEvery, pattern.StartEvery)
 	}
 }
+
+// Every call that gathers has its kernel, and runs that the kernel takes: whole batches, which cover the pattern.
+func TestGatherKernels(t *testing.T) {
+	there := map[string]bool{}
+	for _, v := range kernels.Variants() {
+		if there[v.Name] {
+			t.Errorf("%s is there twice", v.Name)
+		}
+		there[v.Name] = true
+	}
+	for _, typ := range []string{"float", "double"} {
+		for k := range 300 {
+			for _, options := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+				v := kernels.NewGather(typ, k, options[0], options[1])
+				if !there[v.Name()] || k%v.Vector != 0 || v.Slice() < k && v.Slice()*16/dialect.VectorOf(typ) != kernels.SliceBytes {
+					t.Errorf("K = %d: %s", k, v.Name())
+				}
+				for _, nnz := range []int64{1, 100, 750_000, 10_000_000, 1 << 40} {
+					for _, units := range []int{0, 1, 132} {
+						if run := v.Run(nnz, units); run < v.Lanes || run%v.Lanes != 0 || run > 128 {
+							t.Errorf("%s: runs of %d for %d non-zeros on %d multiprocessors", v.Name(), run, nnz, units)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 	if err != nil {
 		return err
 	}
-	k, slice, run := c.a.Cols, v.Slice(), v.Run(t.nnz)
+	k, slice, run := c.a.Cols, v.Slice(), v.Run(t.nnz, c.dev.Props().Units)
 	if k > slice {
 		if err := pl.reserveDots(t.nnz); err != nil {
 			return err

@@ -29,6 +29,19 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 		x[t + (u)] = VEC_SUM(acc_); \
 	} while (0)
 
+// BEGIN_ROW sets what is known of the row that ends at end, counted from lo.
+#define BEGIN_ROW() \
+	do { \
+		const GLOBAL VEC *from_ = ROW(a_rows, row, a_bytes); \
+		if (full) \
+			FETCH_ROW(ra, from_); \
+		else \
+			FETCH_PART(ra, from_); \
+		stop = end < run ? (int)end : run; \
+		if (stop < n) \
+			next = FETCH(row_ptr + row + 2); \
+	} while (0)
+
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s),
  IN(T, a), long lda, IN(T, b), long ldb, INOUT(T, p), INOUT(T, dots))
@@ -57,10 +70,12 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 
 	int col[UNROLL];
 	fetch_indices(col, cols + lo, 0, last, whole);
-	int row = FETCH(starts + lo / START_EVERY) - 1;
-	int stop = 0;  // where its non-zeros end in the run; so far there are none
-	long next = 0; // where those of the row after it end
+	int row = row_of(row_ptr, lo, FETCH(starts + lo / START_EVERY), FETCH(starts + lo / START_EVERY + 1));
+	long end = FETCH(row_ptr + row + 1) - lo;
+	int stop;      // where the row ends in the run
+	long next = 0; // where the row after it ends in the pattern
 	VEC ra[CHUNKS];
+	BEGIN_ROW();
 
 	for (int batch = 0; batch < run; batch += LANES) {
 		T x[LANES];
@@ -85,20 +100,13 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 				const int z = here + u < last ? here + u : last;
 				if (z >= stop) {
 					// The next row, unless that has none.
-					long end = next - lo;
 					row++;
+					end = next - lo;
 					if (z >= end) {
 						row = row_of(row_ptr, lo + z, row, FETCH(starts + (lo + z) / START_EVERY + 1));
 						end = FETCH(row_ptr + row + 1) - lo;
 					}
-					const GLOBAL VEC *from = ROW(a_rows, row, a_bytes);
-					if (full)
-						FETCH_ROW(ra, from);
-					else
-						FETCH_PART(ra, from);
-					stop = end < run ? (int)end : run;
-					if (stop < n)
-						next = FETCH(row_ptr + row + 2);
+					BEGIN_ROW();
 				}
 				DOT(u);
 			}

@@ -112,22 +112,26 @@ func (g Gather) atLeast() int {
 	return 7
 }
 
-// Run returns the number of consecutive non-zeros of a group: short enough for the groups to fill a large GPU several times,
-// so that its multiprocessors end together, long enough for the search of its row to be a small part of its work. The
-// smallest groups have a non-zero for each lane, so that neighbours read and write neighbours.
-func (g Gather) Run(nnz int64) int {
+// Run returns the number of consecutive non-zeros of a group, on a device with units multiprocessors: as many groups as it holds
+// at a time, or twice as many, and so on, so that all end together. Runs are long enough for the search of a group's row
+// to be a small part of its work, and longer where there are many waves of groups; those of pairs, which search none, are
+// shorter. The smallest groups have a non-zero for each lane, so that neighbours read and write neighbours.
+func (g Gather) Run(nnz int64, units int) int {
 	if g.Lanes <= 2 {
 		return g.Lanes
 	}
-	run := 16
-	for run < 128 && 2*int64(run)*wantThreads <= nnz*int64(g.Lanes) {
-		run *= 2
+	atATime := int64(max(units, 1)*g.atLeast()) * g.Groups()
+	longest := int64(64)
+	switch {
+	case g.Pairs:
+		longest = 32
+	case nnz/atATime >= 16*128:
+		longest = 128
 	}
-	return run
+	waves := max(dialect.Blocks(nnz, atATime*longest), 1)
+	const batches = 8 // a multiple of any number of lanes, and of the four indices that are read at a time
+	return batches * int(max(dialect.Blocks(nnz, atATime*waves*batches), 1))
 }
-
-// wantThreads are eight times the threads that large GPUs hold at a time.
-const wantThreads = 1 << 20
 
 // Scale returns the kernel for α = 0.
 func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t, Threads) }
