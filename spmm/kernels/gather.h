@@ -10,7 +10,7 @@
 // L2 is what should limit it, so instructions are few: a row of B is found with one multiplication of 32 bits, so ldb is
 // less than 2^32, and whether a row of C ends is asked once a batch.
 //
-// Macros: T, V, LANES, CHUNKS.
+// Macros: T, V, LANES, CHUNKS, AT_LEAST, blocks on a multiprocessor.
 
 #define SLICE (LANES * CHUNKS) // loads of a row
 #define BATCH 8                // a sector of indices, and of values of float
@@ -30,6 +30,13 @@
 // VALUE(t) is the value of non-zero t of the run.
 #define VALUE(t) (s_base_ == 0 ? 1 : FETCH(s + (perm_base_ == 0 ? lo + (t) : FETCH(perm + lo + (t)))))
 
+// LOAD_INDICES(t) fetches those of a batch, four at a time: what limits short rows is the number of cache lines that a warp
+// asks for. Runs begin at multiples of 16 bytes, because cols does.
+#define LOAD_INDICES(t) do { \
+		UNROLLED for (int u = 0; u < BATCH; u += 4) \
+			FETCH4(int, col[u], cols + lo + (t) + u); \
+	} while (0)
+
 // NEXT_ROW(t) ends rows up to that of non-zero t of the run.
 #define NEXT_ROW(t) do { \
 		UNROLLED for (int q = 0; q < CHUNKS; q++) { \
@@ -46,20 +53,7 @@
 		} while ((t) >= stop); \
 	} while (0)
 
-// load_indices fetches those of a batch, four at a time where they stand at multiples of 16 bytes: what limits short rows
-// is the number of cache lines that a warp asks for.
-DEVICE void load_indices(int *col, const GLOBAL int *cols, int aligned)
-{
-	if (aligned) {
-		UNROLLED for (int u = 0; u < BATCH; u += 4)
-			FETCH4(int, col[u], cols + u);
-	} else {
-		UNROLLED for (int u = 0; u < BATCH; u++)
-			col[u] = FETCH(cols + u);
-	}
-}
-
-KERNEL(BLOCK_THREADS, NAME)
+KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
  INOUT(T, c), long ldc, OUT(T, scratch))
 {
@@ -89,11 +83,10 @@ KERNEL(BLOCK_THREADS, NAME)
 	UNROLLED for (int q = 0; q < CHUNKS; q++)
 		acc[q] = VEC_ZERO;
 
-	// Runs begin at multiples of 16 bytes where the buffers do.
-	const int whole = ALIGNED16(cols), in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
+	const int in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
 	int t = 0, col[BATCH];
 	if (n >= BATCH)
-		load_indices(col, cols + lo, whole);
+		LOAD_INDICES(0);
 	for (; t + BATCH <= n; t += BATCH) {
 		T v[BATCH];
 		VEC rb[BATCH][CHUNKS];
@@ -109,7 +102,7 @@ KERNEL(BLOCK_THREADS, NAME)
 				v[u] = VALUE(t + u);
 		}
 		if (t + 2 * BATCH <= n)
-			load_indices(col, cols + lo + t + BATCH, whole);
+			LOAD_INDICES(t + BATCH);
 		if (t + BATCH <= stop) {
 			UNROLLED for (int u = 0; u < BATCH; u++) {
 				UNROLLED for (int q = 0; q < CHUNKS; q++)

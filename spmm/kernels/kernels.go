@@ -82,23 +82,35 @@ func (g Gather) Groups() int64 { return int64(Threads / g.Lanes) }
 // of the GPU would wait for them. It depends on the pattern and K alone, and so do sums.
 func (g Gather) Run(nnz int64) int {
 	threads := nnz * int64(g.Lanes) // for runs of 1
+	atATime := multiprocessors * int64(g.atLeast()) * Threads
 	waves := max(dialect.Blocks(threads, atATime*maxRun), 1)
 	return int(max(dialect.Blocks(threads, atATime*waves*StartEvery), 1)) * StartEvery
 }
 
 const (
-	// atATime are the threads that an H200 holds at a time: 6 blocks on each of its 132 multiprocessors.
-	atATime = 132 * 6 * Threads
+	multiprocessors = 132 // of an H200
 	// maxRun is long enough for the rows that are cut at the ends of runs to cost little.
 	maxRun = 1024
 )
+
+// atLeast returns the number of blocks that a multiprocessor holds; registers limit it.
+func (g Gather) atLeast() int {
+	switch {
+	case g.Type == "double":
+		return 5
+	case g.Lanes == 1:
+		return 6
+	}
+	return 7
+}
 
 // Variant returns the kernel.
 func (g Gather) Variant() *dialect.Variant {
 	return variant(g.Name(), "gather.h", g.Type,
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
-		dialect.Define{Name: "CHUNKS", Value: g.Chunks})
+		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
+		dialect.Define{Name: "AT_LEAST", Value: g.atLeast()})
 }
 
 // Scale returns the kernel for α = 0.

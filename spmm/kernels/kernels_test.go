@@ -3,7 +3,7 @@ package kernels
 import "testing"
 
 func TestRun(t *testing.T) {
-	const groups = atATime / 8
+	const groups = multiprocessors * 7 * Threads / 8
 	for _, c := range []struct {
 		nnz  int64
 		want int
