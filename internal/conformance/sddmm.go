@@ -519,7 +519,8 @@ func sddmmScenario[T Float](dev device.Device) error {
 		return err
 	}
 	defer pl.Close()
-	c := newSDDMM(newRand(5), p, 8, sddmm.Scale, scalars{1, 0}, integers[T], true)
+	const k = 72 // in slices on GPUs
+	c := newSDDMM(newRand(5), p, k, sddmm.Scale, scalars{1, 0}, integers[T], true)
 	a, err := dense.Upload(dev, c.a)
 	if err != nil {
 		return err
