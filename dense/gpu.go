@@ -6,6 +6,7 @@ import (
 
 	"sddmmkit/dense/kernels"
 	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
 )
 
 // launch puts a kernel for elements of type T on l's stream, unless ctx is done.
@@ -40,6 +41,19 @@ func lanesOf(cols int) int {
 		n *= 2
 	}
 	return n
+}
+
+// vector returns the number of elements in the longest load.
+func vector[T Float]() int { return dialect.VectorOf(dialect.TypeOf[T]()) }
+
+// wide reports whether kernels for wide rows can read all matrices.
+func wide[T Float](all ...*Resident[T]) bool {
+	for _, m := range all {
+		if !m.Aligned() || m.Cols%vector[T]() != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // rowsAtATime returns how many rows a block of a row-wise kernel takes at a time.

@@ -2,6 +2,7 @@ package dense
 
 import (
 	"context"
+	"unsafe"
 
 	"sddmmkit/dense/kernels"
 	"sddmmkit/device"
@@ -45,15 +46,22 @@ func sumSplits[T Float](ctx context.Context, l device.Launcher, dst *Resident[T]
 		dst.Buf.Arg(), long(dst.Stride), part.Arg(), long(dst.Rows), long(dst.Cols), device.Value(splits), device.Value(mirrored))
 }
 
-// addMulOnGPU is a tiled product in T.
+// addMulOnGPU is a tiled product in T. As few tiles as there can be share the columns, and as many threads as
+// those need the tile's.
 func addMulOnGPU[T Float](ctx context.Context, l device.Launcher, c *Resident[T], alpha T, x, g *Resident[T]) error {
 	if c.Rows == 0 || c.Cols == 0 || x.Cols == 0 {
 		return ctx.Err()
 	}
-	tile := fit(kernels.AddMulTiles, c.Cols)
-	return launch[T](ctx, l, kernels.AddMul(tile), ceil(c.Rows, kernels.AddMulRows(tile))*ceil(c.Cols, tile),
+	kernel, isWide := kernels.AddMul, wide(c, x, g)
+	if isWide {
+		kernel = kernels.AddMulWide
+	}
+	tiles := ceil(c.Cols, kernels.AddMulMostAcross*kernels.AddMulCols)
+	across := int(max(ceil(c.Cols, int(tiles)*kernels.AddMulCols), kernels.AddMulLeastAcross))
+	height := kernels.Threads / across * kernels.AddMulHeight(int(unsafe.Sizeof(alpha)), isWide)
+	return launch[T](ctx, l, kernel, ceil(c.Rows, height)*ceil(c.Cols, across*kernels.AddMulCols),
 		c.Buf.Arg(), long(c.Stride), device.Value(alpha), x.Buf.Arg(), long(x.Stride), g.Buf.Arg(), long(g.Stride),
-		long(c.Rows), long(x.Cols), long(c.Cols))
+		long(c.Rows), long(x.Cols), long(c.Cols), device.Value(int32(across)))
 }
 
 // fit returns the smallest tile that holds cols columns, or else the largest.

@@ -12,8 +12,12 @@ func mapOnGPU[T Float](ctx context.Context, l device.Launcher, kernel string, ds
 	if x.Rows == 0 || x.Cols == 0 {
 		return ctx.Err()
 	}
-	return launch[T](ctx, l, kernel, rowGrid(x.Rows, x.Cols),
-		dst.Buf.Arg(), long(dst.Stride), x.Buf.Arg(), long(x.Stride), long(x.Rows), long(x.Cols), device.Value(int32(lanesOf(x.Cols))))
+	rows, cols, to, from := x.Rows, x.Cols, dst.Stride, x.Stride
+	if to == cols && from == cols {
+		rows, cols, to, from = rows*cols, 1, 1, 1 // no lane is left over at the end of a row
+	}
+	return launch[T](ctx, l, kernel, rowGrid(rows, cols),
+		dst.Buf.Arg(), long(to), x.Buf.Arg(), long(from), long(rows), long(cols), device.Value(int32(lanesOf(cols))))
 }
 
 func repeatDiagonalOnGPU[T Float](ctx context.Context, l device.Launcher, dst, g *Resident[T]) error {

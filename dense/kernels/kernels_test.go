@@ -7,12 +7,10 @@ import (
 
 // Every kernel that a launch can name is there, once, and a name is all that tells them apart.
 func TestPrograms(t *testing.T) {
-	names := []string{Square, ExpDigamma, Quotient, Diagonal, CopyColumn, SwapColumns, Dot, Dot3, WeightedNorm, ColumnSums, SumParts, RowCGStart, RowCGStep}
+	names := []string{Square, ExpDigamma, Quotient, Diagonal, CopyColumn, SwapColumns, Dot, Dot3, WeightedNorm, ColumnSums, SumParts,
+		RowCGStart, RowCGStartWide, RowCGStep, RowCGStepWide, RowCGStepLong, AddMul, AddMulWide}
 	for _, tile := range GramTiles {
 		names = append(names, Gram(tile))
-	}
-	for _, tile := range AddMulTiles {
-		names = append(names, AddMul(tile))
 	}
 	wanted := map[string]bool{Name(Total, 8): true}
 	for _, name := range names {

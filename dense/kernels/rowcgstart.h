@@ -1,7 +1,5 @@
 // RowCG.Start: r −= s·x, d = 1/(d + s), p = d∘r, and rz, stop of each row; part[b] is how many rows of
-// block b are not done. lanes threads, a power of two, share a row; their sums are in float64.
-#define LARGEST 1.7976931348623157e308 // float64
-
+// block b are not done.
 KERNEL(BLOCK_THREADS, NAME)(IN(T, x), long x_stride, INOUT(T, r), long r_stride, INOUT(T, p), long p_stride, INOUT(T, d), long d_stride,
 	IN(T, shift), OUT(double, rz), OUT(double, stop), OUT(double, part), double tol, long rows, long cols, int lanes)
 {
@@ -15,40 +13,39 @@ KERNEL(BLOCK_THREADS, NAME)(IN(T, x), long x_stride, INOUT(T, r), long r_stride,
 	AT_OUT(double, part);
 	THREADS_SCRATCH(double, BLOCK_THREADS);
 	const int lane = THREAD % lanes;
-	const long step = BLOCK_THREADS / lanes;
+	const int step = BLOCK_THREADS / lanes;
 	double count = 0;
 	for (long at = BLOCK * step; at < rows; at += BLOCKS * step) {
 		const long i = at + THREAD / lanes;
-		const long end = i < rows ? cols : 0;
+		const INDEX end = i < rows ? (INDEX)cols : 0;
 		const T s = i < rows ? shift[i] : 0;
 		double sum = 0, scale = 0;
-		for (long first = lane; first < end; first += UNROLL * lanes) {
-			T xv[UNROLL], rv[UNROLL], dv[UNROLL];
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				xv[u] = k < end ? x[i * x_stride + k] : 0;
-				rv[u] = k < end ? r[i * r_stride + k] : 0;
-				dv[u] = k < end ? d[i * d_stride + k] : 0;
+		PASS {
+			T xv[N], rv[N], dv[N], pv[N];
+			READ_ROW(xv, x);
+			READ_ROW(rv, r);
+			READ_ROW(dv, d);
+			UNROLLED for (int e = 0; e < N; e++) {
+				const T v = dv[e] + s;
+				if (v > 0) scale += (double)xv[e] * (double)xv[e] * (double)v;
+				dv[e] = v > 0 ? 1 / v : 0;
+				rv[e] -= s * xv[e];
+				pv[e] = dv[e] * rv[e];
+				sum += (double)rv[e] * (double)pv[e];
 			}
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				if (k >= end) break;
-				const T v = dv[u] + s;
-				const T inverse = v > 0 ? 1 / v : 0;
-				const T rk = rv[u] - s * xv[u], pk = inverse * rk;
-				if (v > 0) scale += (double)xv[u] * (double)xv[u] * (double)v;
-				sum += (double)rk * (double)pk;
-				d[i * d_stride + k] = inverse;
-				r[i * r_stride + k] = rk;
-				p[i * p_stride + k] = pk;
-			}
+			WRITE_ROW(d, dv);
+			WRITE_ROW(r, rv);
+			WRITE_ROW(p, pv);
 		}
 		SUM_THREADS(sum, lanes);
 		SUM_THREADS(scale, lanes);
 		const double enough = tol * tol * (sum > scale ? sum : scale);
 		const int active = sum > enough && sum <= LARGEST;
 		if (!active) {
-			for (long k = lane; k < end; k += lanes) p[i * p_stride + k] = 0;
+			PASS {
+				const T zeros[N] = {0};
+				WRITE_ROW(p, zeros);
+			}
 		}
 		if (i < rows && lane == 0) {
 			rz[i] = active ? sum : -1;

@@ -1,9 +1,5 @@
 // RowCG.Step: one step of each row whose rz is not negative, given q = H·p; part[b] is how many rows of
-// block b go on. lanes threads, a power of two, share a row; their sums are in float64. There are three passes over a
-// row, of which the second and third find most of it in the cache. Each takes UNROLL elements of a lane at a time, all
-// loads before any store.
-#define LARGEST 1.7976931348623157e308 // float64
-
+// block b go on.
 KERNEL(BLOCK_THREADS, NAME)(INOUT(T, x), long x_stride, INOUT(T, r), long r_stride, INOUT(T, p), long p_stride, IN(T, q), long q_stride,
 	IN(T, d), long d_stride, IN(T, shift), INOUT(double, rz), IN(double, stop), OUT(double, part), long rows, long cols, int lanes)
 {
@@ -18,63 +14,67 @@ KERNEL(BLOCK_THREADS, NAME)(INOUT(T, x), long x_stride, INOUT(T, r), long r_stri
 	AT_OUT(double, part);
 	THREADS_SCRATCH(double, BLOCK_THREADS);
 	const int lane = THREAD % lanes;
-	const long step = BLOCK_THREADS / lanes;
+	const int step = BLOCK_THREADS / lanes;
 	double count = 0;
 	for (long at = BLOCK * step; at < rows; at += BLOCKS * step) {
 		const long i = at + THREAD / lanes;
 		const double was = i < rows ? rz[i] : -1;
+		const double enough = i < rows ? stop[i] : 0;
 		const int goes = was >= 0;
-		const long end = goes ? cols : 0;
+		const INDEX end = goes ? (INDEX)cols : 0;
 		const T s = goes ? shift[i] : 0;
+		T pv[N], qv[N], rv[N], dv[N], xv[N];
 
 		double pq = 0;
-		for (long first = lane; first < end; first += UNROLL * lanes) {
-			T pv[UNROLL], qv[UNROLL];
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				pv[u] = k < end ? p[i * p_stride + k] : 0;
-				qv[u] = k < end ? q[i * q_stride + k] : 0;
+		PASS {
+			READ_ROW(pv, p);
+			READ_ROW(qv, q);
+			if (HELD) { // all loads at once: the sum need not be waited for
+				READ_ROW(rv, r);
+				READ_ROW(dv, d);
+				READ_ROW(xv, x);
 			}
-			for (int u = 0; u < UNROLL; u++) pq += (double)pv[u] * (double)(qv[u] + s * pv[u]);
+			UNROLLED for (int e = 0; e < N; e++) {
+				qv[e] += s * pv[e];
+				pq += (double)pv[e] * (double)qv[e];
+			}
 		}
 		SUM_THREADS(pq, lanes);
 		const int curved = pq > 0 && pq <= LARGEST;
 		const T alpha = curved ? (T)(was / pq) : 0;
 
 		double sum = 0;
-		for (long first = lane; curved && first < end; first += UNROLL * lanes) {
-			T pv[UNROLL], qv[UNROLL], xv[UNROLL], rv[UNROLL], dv[UNROLL];
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				xv[u] = k < end ? x[i * x_stride + k] : 0;
-				rv[u] = k < end ? r[i * r_stride + k] : 0;
-				dv[u] = k < end ? d[i * d_stride + k] : 0;
-				pv[u] = k < end ? p[i * p_stride + k] : 0;
-				qv[u] = k < end ? q[i * q_stride + k] : 0;
-			}
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				if (k >= end) break;
-				rv[u] -= alpha * (qv[u] + s * pv[u]);
-				sum += (double)rv[u] * (double)(dv[u] * rv[u]);
-				x[i * x_stride + k] = xv[u] + alpha * pv[u];
-				r[i * r_stride + k] = rv[u];
+		if (curved) {
+			PASS {
+				if (!HELD) {
+					READ_ROW(pv, p);
+					READ_ROW(qv, q);
+					READ_ROW(rv, r);
+					READ_ROW(dv, d);
+					READ_ROW(xv, x);
+					UNROLLED for (int e = 0; e < N; e++) qv[e] += s * pv[e];
+				}
+				UNROLLED for (int e = 0; e < N; e++) {
+					xv[e] += alpha * pv[e];
+					rv[e] -= alpha * qv[e];
+					sum += (double)rv[e] * (double)(dv[e] * rv[e]);
+				}
+				WRITE_ROW(x, xv);
+				WRITE_ROW(r, rv);
 			}
 		}
 		SUM_THREADS(sum, lanes);
-		const int active = curved && sum > stop[i] && sum <= LARGEST;
+		const int active = curved && sum > enough && sum <= LARGEST;
 		const T beta = active ? (T)(sum / was) : 0;
 
-		for (long first = lane; first < end; first += UNROLL * lanes) {
-			T pv[UNROLL];
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				pv[u] = active && k < end ? d[i * d_stride + k] * r[i * r_stride + k] + beta * p[i * p_stride + k] : 0;
+		PASS {
+			if (!HELD && active) {
+				READ_ROW(pv, p);
+				READ_ROW(rv, r);
+				READ_ROW(dv, d);
 			}
-			for (int u = 0; u < UNROLL; u++) {
-				const long k = first + u * lanes;
-				if (k < end) p[i * p_stride + k] = pv[u];
-			}
+			UNROLLED for (int e = 0; e < N; e++) pv[e] = active ? dv[e] * rv[e] + beta * pv[e] : 0;
+			WRITE_ROW(p, pv);
 		}
 		if (goes && lane == 0) {
 			rz[i] = active ? sum : -1;

@@ -304,17 +304,23 @@ func gram[T Float](t *testing.T, dev device.Device) {
 
 func addMul[T Float](t *testing.T, dev device.Device) {
 	for n, size := range [][3]int{{0, 0, 0}, {0, 3, 3}, {4, 0, 2}, {4, 2, 0}, {1, 1, 1}, {7, 3, 5}, {33, 17, 17}, {2000, 9, 9}, {1, 100, 100},
-		// Around the tiles of GPUs.
-		{513, 8, 32}, {512, 7, 33}, {257, 16, 64}, {300, 33, 65}, {255, 40, 130}} {
+		// Around the tiles of GPUs, also where all rows begin at multiples of 16 bytes.
+		{513, 8, 32}, {512, 7, 33}, {257, 16, 64}, {300, 33, 65}, {255, 40, 130}, {129, 100, 100}, {700, 4, 8}, {260, 36, 264}} {
 		for _, exact := range []bool{true, false} {
 			draw := reals[T]
 			if exact {
 				draw = integers[T]
 			}
+			gap := func(odd int) int {
+				if exact == (n%2 == 0) {
+					return 4
+				}
+				return odd
+			}
 			rows, k, cols := size[0], size[1], size[2]
 			rng := newRand(uint64(n))
 			xm, gm, cm := matrix(rng, rows, k, draw), matrix(rng, k, cols, draw), matrix(rng, rows, cols, draw)
-			x, g, c := input(t, dev, xm, n%3, n%2), input(t, dev, gm, 1, 2), output(t, dev, cm, 2, 1)
+			x, g, c := input(t, dev, xm, gap(n%3), gap(n%2)), input(t, dev, gm, gap(1), gap(2)), output(t, dev, cm, gap(2), gap(1))
 			const alpha = -0.5
 			must(t, dense.AddMul(context.Background(), c.Resident, alpha, x.Resident, g.Resident))
 			x.unchanged(t, "X")

@@ -93,7 +93,7 @@ func spmmFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]
 
 func denseFarApart(t *testing.T, dev device.Device, whole *device.Buffer[float32]) {
 	ctx := context.Background()
-	for _, k := range []int{1, 5} {
+	for _, k := range []int{1, 4, 5} {
 		rng := newRand(uint64(k))
 		m, other := matrix(rng, 3, k, integers[float32]), matrix(rng, 3, k, integers[float32])
 		x, y := farApart(t, whole, 0, m), farApart(t, whole, 16, other)

@@ -30,6 +30,8 @@ type systems[T Float] struct {
 	h     [][]float64 // K×K each, row-major, without the shift
 	b, x0 dense.Matrix[T]
 	shift []T
+
+	wide bool // X begins at multiples of 16 bytes, which GPUs read at a time where K allows
 }
 
 // newSystems draws systems whose H is I/2 plus a random Gram matrix over K, so that they are well
@@ -78,7 +80,11 @@ type state[T Float] struct {
 // begin uploads the systems and sets R and D.
 func (s *systems[T]) begin(t *testing.T, dev device.Device) *state[T] {
 	t.Helper()
-	st := &state[T]{s: s, x: output(t, dev, s.x0, 2, 1), shift: input(t, dev, values(s.shift), 0, 1)}
+	gap, lead := 2, 1
+	if s.wide {
+		gap, lead = 4, 4
+	}
+	st := &state[T]{s: s, x: output(t, dev, s.x0, gap, lead), shift: input(t, dev, values(s.shift), 0, 1)}
 	var err error
 	st.RowCG, err = dense.NewRowCG(st.x.Resident, st.shift.Buf)
 	must(t, err)
@@ -144,6 +150,7 @@ func rowCGCholesky[T Float](t *testing.T, dev device.Device) {
 		}
 		rows := min(30, max(1000/k, 2))
 		s := newSystems[T](newRand(uint64(k)), rows, k)
+		s.wide = k%4 == 0
 		st := s.begin(t, dev)
 		active, err := st.Start(context.Background(), tol)
 		must(t, err)
@@ -224,16 +231,20 @@ func rowCGOneColumn[T Float](t *testing.T, dev device.Device) {
 	st.close(t)
 }
 
-// So many rows that each block of a GPU takes several: H = 3/2·I and s = 1/2 make every system a division by two, done in
-// one step, and every third row has nothing to do.
+// So many rows that each block of a GPU takes several, and rows as long as a block of a GPU holds, and longer: H = 3/2·I
+// and s = 1/2 make every system a division by two, done in one step, and every third row has nothing to do.
 func rowCGManyRows[T Float](t *testing.T, dev device.Device) {
-	for _, size := range [][2]int{{1_100_000, 1}, {40_000, 33}, {9_000, 129}} {
+	for _, size := range [][2]int{{1_100_000, 1}, {40_000, 33}, {9_000, 129}, {300_000, 4}, {20_000, 100}, {500, 512}, {500, 516}, {500, 1023}, {500, 1024}, {500, 1028}, {90, 4100}} {
 		rows, k := size[0], size[1]
 		b := matrix(newRand(uint64(k)), rows, k, reals[T])
 		for i := 0; i < rows; i += 3 {
 			clear(b.Row(i))
 		}
-		x, shift := output(t, dev, dense.New[T](rows, k), 1, 1), input(t, dev, values(constant(rows, T(0.5))), 0, 1)
+		gap := 1
+		if k%4 == 0 {
+			gap = 4 // every row begins at a multiple of 16 bytes
+		}
+		x, shift := output(t, dev, dense.New[T](rows, k), gap, gap), input(t, dev, values(constant(rows, T(0.5))), 0, 1)
 		cg, err := dense.NewRowCG(x.Resident, shift.Buf)
 		must(t, err)
 		must(t, cg.R.Buf.Upload(b.Data))
