@@ -7,8 +7,11 @@ import (
 	"sddmmkit/sparse"
 )
 
-// Subtract returns vals − c.
+// Subtract returns vals − c: for c = 0 vals itself, which must not be changed then.
 func Subtract[T sparse.Float](vals []T, c float64) []T {
+	if c == 0 {
+		return vals
+	}
 	out := make([]T, len(vals))
 	parallel.Ranges(0, int64(len(vals)), func(_ int, lo, hi int64) {
 		for z := lo; z < hi; z++ {

@@ -10,6 +10,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/factors"
+	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
 
@@ -58,27 +59,24 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sp
 		s.Unknowns = padded[T](dev, k+1)
 		width = padded[T](dev, s.Unknowns+1)
 	}
-	x, y := dense.New[T](train.Rows, width), dense.New[T](train.Cols, width)
+	y := dense.New[T](train.Cols, width)
 	scale := 1 / math.Sqrt(float64(k))
-	for i := range y.Rows {
-		if opt.Biases {
-			y.Set(i, k, opt.BiasScale())
+	parallel.Ranges(0, int64(y.Rows), func(_ int, lo, hi int64) {
+		for i := int(lo); i < int(hi); i++ {
+			if opt.Biases {
+				y.Set(i, k, opt.BiasScale())
+			}
+			if len(items.Row(i)) == 0 {
+				continue
+			}
+			rng := rand.New(rand.NewPCG(opt.Seed, uint64(i)))
+			row := y.Row(i)[:k]
+			for j := range row {
+				row[j] = T(rng.NormFloat64() * scale)
+			}
 		}
-		if len(items.Row(i)) == 0 {
-			continue
-		}
-		rng := rand.New(rand.NewPCG(opt.Seed, uint64(i)))
-		row := y.Row(i)[:k]
-		for j := range row {
-			row[j] = T(rng.NormFloat64() * scale)
-		}
-	}
-	if opt.Biases {
-		for u := range x.Rows {
-			x.Set(u, s.Unknowns, opt.BiasScale())
-		}
-	}
-	if s.X, err = dense.Upload(dev, x); err != nil {
+	})
+	if s.X, err = s.users(dev, width); err != nil {
 		return nil, err
 	}
 	if s.Y, err = dense.Upload(dev, y); err != nil {
@@ -86,6 +84,18 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sp
 		return nil, err
 	}
 	return s, nil
+}
+
+// users returns the first X: zeros, but for the constant of biases.
+func (s *State[T]) users(dev device.Device, width int) (*dense.Resident[T], error) {
+	if !s.opt.Biases {
+		return dense.Zeros[T](dev, s.train.Rows, width)
+	}
+	x := dense.New[T](s.train.Rows, width)
+	for u := range x.Rows {
+		x.Set(u, s.Unknowns, s.opt.BiasScale())
+	}
+	return dense.Upload(dev, x)
 }
 
 // Close frees the factors. Closing nil or closing again does nothing.
