@@ -135,7 +135,7 @@ func TestBenchOnGPU(t *testing.T) {
 	}
 	for _, e := range all[1:] {
 		if e["timing"] != "device events" || e["cache"] != "warm" || num(t, e, "operand_sets") != 1 || !(num(t, e, "gather_share") > 0) || e["roofline_limit"] == nil ||
-			!strings.Contains(e["kernel"].(string), "gather") || e["device"] != "opencl:0" {
+			!strings.HasPrefix(e["kernel"].(string), e["op"].(string)+"_") || e["device"] != "opencl:0" {
 			t.Errorf("%v", e)
 		}
 	}
