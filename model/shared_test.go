@@ -12,7 +12,7 @@ import (
 
 // h200 is what that device says of itself.
 func h200() *GPU {
-	return NewGPU(device.Props{Units: 132, SharedBytes: 227 << 10, L2Bytes: 60 << 20}, 1<<10)
+	return NewGPU(device.Props{Units: 132, SharedBytes: 227 << 10, L2Bytes: 60 << 20}, 0, 1<<10)
 }
 
 // like is an SDDMM on a pattern whose column j, by falling count, has about nnz·(j+1)^-exponent/Σ non-zeros, at independent
@@ -69,8 +69,8 @@ func checkShared(t *testing.T, g *GPU, task SharedTask, c Choice) {
 }
 
 func TestSharedOddInputs(t *testing.T) {
-	for _, g := range []*GPU{h200(), NewGPU(device.Props{}, 0), NewGPU(device.Props{SharedBytes: 48 << 10, L2Bytes: 1, Units: 1}, 1<<10),
-		NewGPU(device.Props{SharedBytes: 1 << 40, L2Bytes: 1 << 60, Units: 1 << 20}, 0), NewGPU(device.Props{SharedBytes: 10}, 20)} {
+	for _, g := range []*GPU{h200(), NewGPU(device.Props{}, 0, 0), NewGPU(device.Props{SharedBytes: 48 << 10, L2Bytes: 1, Units: 1}, 0, 1<<10),
+		NewGPU(device.Props{SharedBytes: 1 << 40, L2Bytes: 1 << 60, Units: 1 << 20}, 1<<60, 0), NewGPU(device.Props{SharedBytes: 10}, -1, 20)} {
 		for _, shape := range []struct {
 			rows, cols int
 			nnz        int64

@@ -51,7 +51,7 @@ func (r *Resident) Chosen(op model.Op, k, elemBytes int) (model.Choice, bool) {
 func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (model.Choice, error) {
 	props := r.dev.Props()
 	if _, ok := r.dev.(device.Launcher); ok {
-		return r.chooseScheme(op, k, elemBytes), nil
+		return r.chooseScheme(op, k, elemBytes)
 	}
 	// Half of it: the rest is for what streams past.
 	if int64(r.Cols)*int64(k)*int64(elemBytes) <= props.L2Bytes/2 {
@@ -75,21 +75,21 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 	}
 	if r.profile == nil {
 		start := time.Now()
-		r.profile = model.NewProfile(r.host, r.threads())
+		r.profile = model.NewProfile(r.Host(), r.threads())
 		r.planning += time.Since(start)
 	}
 	return model.NewMachine(props, measured, max(r.threads(), 1)).Choose(op, r.profile, k, elemBytes), nil
 }
 
 // chooseScheme is choose for GPUs.
-func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) model.Choice {
+func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) (model.Choice, error) {
 	switch {
 	case op != model.SDDMM:
-		return model.Choice{Reason: "SpMM has no tiles on GPUs"}
+		return model.Choice{Reason: "SpMM has no tiles on GPUs"}, nil
 	case r.dev.Kind() != device.CUDA:
-		return model.Choice{Reason: "the model knows tiles for CUDA devices only"}
+		return model.Choice{Reason: "the model knows tiles for CUDA devices only"}, nil
 	case r.NNZ*int64(k) <= smallWork || k == 0:
-		return model.Choice{Reason: "the work is too small for planning to pay"}
+		return model.Choice{Reason: "the work is too small for planning to pay"}, nil
 	}
 	gpu := r.gpu()
 	widths := make([]int, len(model.SharedSlices))
@@ -97,9 +97,13 @@ func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) model.Choice {
 		widths[n] = max(gpu.SharedWidth(bytes/elemBytes, elemBytes), 1)
 	}
 	if r.panelCounts == nil { // widths count bytes, and so they are the same for all types
-		r.panelCounts = r.Popular().Panels(r.host, widths)
+		counts, err := r.countPanels(widths)
+		if err != nil {
+			return model.Choice{}, err
+		}
+		r.panelCounts = counts
 	}
-	return gpu.Choose(model.SharedTask{Rows: r.Rows, Cols: r.Cols, NNZ: r.NNZ, K: k, ElemBytes: elemBytes, Counts: r.panelCounts})
+	return gpu.Choose(model.SharedTask{Rows: r.Rows, Cols: r.Cols, NNZ: r.NNZ, K: k, ElemBytes: elemBytes, Counts: r.panelCounts}), nil
 }
 
 // reservedShared is what kernels may take of shared memory beside panels: OpenCL adds up lanes there.
@@ -110,8 +114,12 @@ func reservedShared(kind device.Kind) int64 {
 	return 10 << 10
 }
 
+// gpu returns the device as the model sees it. The first pattern on a machine that asks has its L2 measured: see usableL2.
 func (r *Resident) gpu() *model.GPU {
-	return model.NewGPU(r.dev.Props(), reservedShared(r.dev.Kind()))
+	if r.model == nil {
+		r.model = model.NewGPU(r.dev.Props(), usableL2(r.dev.(device.Launcher)), reservedShared(r.dev.Kind()))
+	}
+	return r.model
 }
 
 // SharedTile returns a tile of the shared scheme with the sides that t leaves open, 0 rows or 0 of K.

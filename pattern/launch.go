@@ -8,6 +8,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/internal/parallel"
+	"sddmmkit/pattern/kernels"
 	"sddmmkit/sparse"
 )
 
@@ -47,8 +48,16 @@ func (r *Resident) Launches() (*Launches, error) {
 		return nil, fmt.Errorf("pattern: %d rows; a GPU takes at most %d", r.Rows, math.MaxInt32)
 	}
 	l := &Launches{pattern: r, pieces: map[int]*Pieces{}}
-	var err error
-	if l.Starts, err = device.FromHost(r.dev, starts(r.host)); err != nil {
+	p, err := r.planner(4 * startCount(r.NNZ))
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		l.Starts, err = p.starts(r.RowPtr, r.NNZ)
+	} else {
+		l.Starts, err = device.FromHost(r.dev, starts(r.Host()))
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.launches = l
@@ -57,12 +66,21 @@ func (r *Resident) Launches() (*Launches, error) {
 
 // EntryRows returns the row of each non-zero, made on first use. It takes 4 bytes a non-zero.
 func (l *Launches) EntryRows() (*device.Buffer[int32], error) {
-	if l.rows == nil {
-		rows, err := device.FromHost(l.pattern.dev, entryRows(l.pattern.host))
-		if err != nil {
-			return nil, fmt.Errorf("pattern: rows of non-zeros: %w", err)
-		}
-		l.rows = rows
+	if l.rows != nil {
+		return l.rows, nil
+	}
+	r := l.pattern
+	p, err := r.planner(4 * r.NNZ)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		l.rows, err = p.entryRows(r, l.Starts)
+	} else {
+		l.rows, err = device.FromHost(r.dev, entryRows(r.Host()))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pattern: rows of non-zeros: %w", err)
 	}
 	return l.rows, nil
 }
@@ -76,11 +94,20 @@ func (r *Resident) Pieces(run int) (*Pieces, error) {
 	if p, ok := l.pieces[run]; ok {
 		return p, nil
 	}
-	rows := pieces(r.host, int64(run))
-	p := &Pieces{Run: run, Runs: (r.NNZ + int64(run) - 1) / int64(run), Count: int64(len(rows) / 3)}
-	if p.Rows, err = device.FromHost(r.dev, rows); err != nil {
+	p := &Pieces{Run: run, Runs: (r.NNZ + int64(run) - 1) / int64(run)}
+	plan, err := r.planner(36 * int64(r.Rows)) // a mark, a place and three numbers a row
+	if err != nil {
 		return nil, err
 	}
+	if plan != nil {
+		p.Rows, err = plan.pieces(r.RowPtr, int64(run))
+	} else {
+		p.Rows, err = device.FromHost(r.dev, pieces(r.Host(), int64(run)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Count = p.Rows.Len() / 3
 	l.pieces[run] = p
 	return p, nil
 }
@@ -96,13 +123,21 @@ func (l *Launches) close() error {
 	return err
 }
 
+// startCount returns the length of Launches.Starts.
+func startCount(nnz int64) int64 {
+	if nnz == 0 {
+		return 0
+	}
+	return (nnz+StartEvery-1)/StartEvery + 1
+}
+
 // starts returns Launches.Starts.
 func starts(p *sparse.Pattern) []int32 {
 	nnz := p.NNZ()
 	if nnz == 0 {
 		return nil
 	}
-	out := make([]int32, (nnz+StartEvery-1)/StartEvery+1)
+	out := make([]int32, startCount(nnz))
 	last := len(out) - 1
 	parallel.Ranges(0, int64(p.Rows), func(_ int, lo, hi int64) {
 		for i := lo; i < hi; i++ {
@@ -146,4 +181,64 @@ func pieces(p *sparse.Pattern, run int64) []int64 {
 		}
 	})
 	return slices.Concat(parts...)
+}
+
+// starts is the function of that name on the device.
+func (p *planner) starts(rowPtr *device.Buffer[int64], nnz int64) (*device.Buffer[int32], error) {
+	out, err := device.Alloc[int32](p.dev, startCount(nnz))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.launch(kernels.Starts(), out.Len(), device.Value(nnz), device.Value(int32(rowPtr.Len()-1)), rowPtr.Arg(), out.Arg()); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
+}
+
+// entryRows is the function of that name on the device.
+func (p *planner) entryRows(r *Resident, starts *device.Buffer[int32]) (*device.Buffer[int32], error) {
+	rows, err := device.Alloc[int32](p.dev, r.NNZ)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.rowsOf(r, starts, nil, rows); err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return rows, nil
+}
+
+// rowsOf writes the rows of non-zeros at of r, or of all of them where at is nil.
+func (p *planner) rowsOf(r *Resident, starts *device.Buffer[int32], at *device.Buffer[int64], rows *device.Buffer[int32]) error {
+	return p.launch(kernels.Rows(), rows.Len(), device.Value(rows.Len()), at.Arg(), r.RowPtr.Arg(), starts.Arg(), rows.Arg())
+}
+
+// pieces is the function of that name on the device. It waits for the number of rows.
+func (p *planner) pieces(rowPtr *device.Buffer[int64], run int64) (rows *device.Buffer[int64], err error) {
+	var s scratch
+	defer func() { s.close(&err) }()
+	n := rowPtr.Len() - 1
+	cut, err := temporary[int32](p.dev, &s, n)
+	if err != nil {
+		return nil, err
+	}
+	none := (*device.Buffer[int64])(nil)
+	if err := p.launch(kernels.Pieces(), n, device.Value(int32(n)), device.Value(run), rowPtr.Arg(), none.Arg(), cut.Arg(), none.Arg()); err != nil {
+		return nil, err
+	}
+	places, err := p.sum(cut)
+	if err != nil {
+		return nil, err
+	}
+	s = append(s, places)
+	count := make([]int64, 1)
+	if err := places.View(n, n+1).Download(count); err != nil {
+		return nil, err
+	}
+	if rows, err = device.Alloc[int64](p.dev, 3*count[0]); err != nil {
+		return nil, err
+	}
+	if err := p.launch(kernels.Pieces(), n, device.Value(int32(n)), device.Value(run), rowPtr.Arg(), places.Arg(), cut.Arg(), rows.Arg()); err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return rows, nil
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sddmmkit/device"
-	"sddmmkit/internal/parallel"
 	"sddmmkit/model"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
@@ -18,29 +17,25 @@ type Resident struct {
 	NNZ        int64
 	RowPtr     *device.Buffer[int64] // Rows+1
 	ColIdx     *device.Buffer[int32] // NNZ
-	Work       tiling.Units
+	Work       tiling.Units          // of CPUs; GPUs have Launches
 
 	dev         device.Device
 	host        *sparse.Pattern
+	makeHost    func()                 // makes host where it is nil
+	pointers    []int64                // of a pattern without host, once asked for
+	plans       *planner               // of a GPU, once needed
 	transposed  *Transposed            // once made
 	launches    *Launches              // once made
 	panels      map[int]*tiling.Panels // by width, once made
-	popular     *tiling.Popular        // once made
+	popular     *tiling.Popular        // once made on the host
+	ranked      *ranked                // the same on a GPU, once made
 	shared      map[sharedKey]*Shared  // once made
 	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
 	profile     *model.Profile         // once made
 	planning    time.Duration          // that profile and panels took to make
+	model       *model.GPU             // once made
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
-}
-
-// Transposed is the transpose of a pattern. As a Resident it is a pattern like any other, with
-// values in its own order; Perm says where its non-zeros stand in the order of the original.
-type Transposed struct {
-	Resident
-	Perm *device.Buffer[int64] // NNZ: non-zero q here is non-zero Perm[q] of the original
-
-	perm []int64
 }
 
 // Upload validates p and puts it on dev. On the CPU nothing is copied: p's slices are used in
@@ -58,7 +53,10 @@ func Upload(dev device.Device, p *sparse.Pattern) (*Resident, error) {
 
 // place fills r with p on dev, or leaves nothing behind.
 func (r *Resident) place(dev device.Device, p *sparse.Pattern) (err error) {
-	*r = Resident{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ(), dev: dev, host: p, Work: tiling.Cut(p, tiling.UnitCost(p))}
+	*r = Resident{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ(), dev: dev, host: p}
+	if _, ok := dev.(device.Launcher); !ok {
+		r.Work = tiling.Cut(p, tiling.UnitCost(p))
+	}
 	if r.RowPtr, err = device.Place(dev, p.RowPtr); err != nil {
 		return err
 	}
@@ -71,8 +69,29 @@ func (r *Resident) place(dev device.Device, p *sparse.Pattern) (err error) {
 // Device returns where the pattern lives.
 func (r *Resident) Device() device.Device { return r.dev }
 
-// Host returns the pattern on the host. It is shared: do not change it.
-func (r *Resident) Host() *sparse.Pattern { return r.host }
+// Host returns the pattern on the host. It is shared: do not change it. A transpose that a GPU has made is
+// made again for it.
+func (r *Resident) Host() *sparse.Pattern {
+	if r.host == nil {
+		r.makeHost()
+	}
+	return r.host
+}
+
+// Pointers returns the row pointers on the host. They are shared: do not change them.
+func (r *Resident) Pointers() ([]int64, error) {
+	if r.host != nil {
+		return r.host.RowPtr, nil
+	}
+	if r.pointers == nil {
+		pointers := make([]int64, r.RowPtr.Len())
+		if err := r.RowPtr.Download(pointers); err != nil {
+			return nil, err
+		}
+		r.pointers = pointers
+	}
+	return r.pointers, nil
+}
 
 // Shape names the pattern with its size, for error messages.
 func (r *Resident) Shape() string {
@@ -87,29 +106,6 @@ func (r *Resident) Operand() device.Operand {
 	return device.Operand{Name: "pattern", On: r.dev, Closed: r.RowPtr == nil}
 }
 
-// Transpose returns the transpose of the pattern. It is made on first use, belongs to r and is
-// closed with it.
-func (r *Resident) Transpose() (*Transposed, error) {
-	if err := device.Check("pattern.Transpose", r.Operand()); err != nil {
-		return nil, err
-	}
-	if r.transposed != nil && r.transposed.RowPtr != nil {
-		return r.transposed, nil
-	}
-	p, perm := r.host.Transpose(r.threads())
-	t := &Transposed{perm: perm}
-	if err := t.place(r.dev, p); err != nil {
-		return nil, fmt.Errorf("pattern.Transpose: %w", err)
-	}
-	var err error
-	if t.Perm, err = device.Place(r.dev, perm); err != nil {
-		t.Resident.Close()
-		return nil, fmt.Errorf("pattern.Transpose: %w", err)
-	}
-	r.transposed = t
-	return t, nil
-}
-
 // Panels returns the pattern cut into panels of width columns, on the host. They are made on first use
 // and kept, for all operations and all K. The rows of the pattern must be sorted.
 func (r *Resident) Panels(width int) (*tiling.Panels, error) {
@@ -117,7 +113,7 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 		return p, nil
 	}
 	start := time.Now()
-	p, err := tiling.Columns(r.host, width, r.threads())
+	p, err := tiling.Columns(r.Host(), width, r.threads())
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +126,7 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 }
 
 // UnitCost returns the number of non-zeros from which on a row is cut into pieces in Work.
-func (r *Resident) UnitCost() int64 { return tiling.UnitCost(r.host) }
+func (r *Resident) UnitCost() int64 { return tiling.UnitCost(r.Host()) }
 
 // threads returns the number of threads that planning may use.
 func (r *Resident) threads() int {
@@ -140,39 +136,19 @@ func (r *Resident) threads() int {
 	return 0
 }
 
-// Gather returns values of the original, on the host, in the order of the transpose.
-func Gather[T any](t *Transposed, values []T) []T {
-	out := make([]T, len(values))
-	parallel.Ranges(0, int64(len(out)), func(_ int, lo, hi int64) {
-		for q := lo; q < hi; q++ {
-			out[q] = values[t.perm[q]]
-		}
-	})
-	return out
-}
-
 // Close frees the pattern and its transpose. Closing again does nothing.
 func (r *Resident) Close() error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close(), r.launches.close())
+	err := errors.Join(r.RowPtr.Close(), r.ColIdx.Close(), r.launches.close(), r.ranked.close())
 	for _, s := range r.shared {
 		err = errors.Join(err, s.close())
 	}
-	r.RowPtr, r.ColIdx, r.launches, r.shared = nil, nil, nil, nil
+	r.RowPtr, r.ColIdx, r.launches, r.ranked, r.shared = nil, nil, nil, nil, nil
 	if t := r.transposed; t != nil {
 		r.transposed = nil
 		err = errors.Join(err, t.Close())
 	}
 	return err
-}
-
-// Close frees the transpose and leaves the original open, which makes another one when asked.
-// Closing again does nothing.
-func (t *Transposed) Close() error {
-	if t == nil {
-		return nil
-	}
-	return errors.Join(t.Perm.Close(), t.Resident.Close())
 }

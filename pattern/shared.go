@@ -49,14 +49,6 @@ type sharedKey struct{ width, height, panels int }
 // for certain.
 const UsefulPanels = -1
 
-// Popular returns the columns by falling count, made on first use.
-func (r *Resident) Popular() *tiling.Popular {
-	if r.popular == nil {
-		r.popular = tiling.NewPopular(r.host, r.threads())
-	}
-	return r.popular
-}
-
 // Shared returns the pattern with its first panels panels of width popular columns, in blocks of height rows; UsefulPanels
 // stands for a number. It is made on first use and kept.
 func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
@@ -65,15 +57,14 @@ func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
 		return s, nil
 	}
 	if panels == UsefulPanels {
-		panels = r.usefulPanels(width, height)
+		var err error
+		if panels, err = r.usefulPanels(width, height); err != nil {
+			return nil, err
+		}
 	}
-	cut, err := tiling.NewShared(r.host, r.Popular().Order, width, height, panels, r.threads())
+	s, err := r.cut(width, height, panels)
 	if err != nil {
 		return nil, err
-	}
-	s := &Shared{Width: width, Columns: len(cut.Cols), Entries: int64(len(cut.Local)), ItemCount: len(cut.Items)}
-	if err := s.upload(r.dev, cut); err != nil {
-		return nil, fmt.Errorf("pattern.Shared: %w", errors.Join(err, s.close()))
 	}
 	if r.shared == nil {
 		r.shared = map[sharedKey]*Shared{}
@@ -82,39 +73,66 @@ func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
 	return s, nil
 }
 
-// usefulPanels returns the number that UsefulPanels stands for.
-func (r *Resident) usefulPanels(width, height int) int {
-	counts := r.Popular().Counts
-	blocks := int64((r.Rows + height - 1) / height)
-	for q := 0; q*width < r.Cols; q++ {
-		panel := counts[q*width : min((q+1)*width, r.Cols)]
-		nnz := int64(0)
-		for _, n := range panel {
-			nnz += n
-		}
-		if nnz < int64(len(panel))*blocks {
-			return q
-		}
+// cut makes a Shared.
+func (r *Resident) cut(width, height, panels int) (*Shared, error) {
+	columns, err := r.popularOnGPU(cutBytes(r.NNZ))
+	if err != nil {
+		return nil, err
 	}
-	return (r.Cols + width - 1) / width
+	if columns != nil {
+		return r.plans.cut(r, columns, width, height, panels)
+	}
+	cut, err := tiling.NewShared(r.Host(), r.Popular().Order, width, height, panels, r.threads())
+	if err != nil {
+		return nil, err
+	}
+	s := &Shared{Width: width, Columns: len(cut.Cols), Entries: int64(len(cut.Local))}
+	if err := s.upload(r.dev, cut); err != nil {
+		return nil, fmt.Errorf("pattern.Shared: %w", errors.Join(err, s.close()))
+	}
+	return s, nil
 }
 
-func (s *Shared) upload(dev device.Device, cut *tiling.Shared) (err error) {
-	items := make([]int64, 0, 4*len(cut.Items))
-	for _, i := range cut.Items {
-		items = append(items, int64(i.Panel), int64(i.Row), i.Lo, i.Hi)
+// usefulPanels returns the number that UsefulPanels stands for.
+func (r *Resident) usefulPanels(width, height int) (int, error) {
+	if width < 1 || height < 1 {
+		return 0, nil // which is no way to cut
 	}
-	var pieces []int64
-	for _, b := range cut.Blocks {
+	sums, err := r.panelSums(width)
+	if err != nil {
+		return 0, err
+	}
+	blocks := (r.Rows + height - 1) / height
+	for q, nnz := range sums {
+		if nnz < int64(min(width, r.Cols-q*width))*int64(blocks) {
+			return q, nil
+		}
+	}
+	return len(sums), nil
+}
+
+// uploadItems makes Items and Pieces.
+func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, blocks []tiling.Block) (err error) {
+	var work, pieces []int64
+	for _, i := range items {
+		work = append(work, int64(i.Panel), int64(i.Row), i.Lo, i.Hi)
+	}
+	for _, b := range blocks {
 		for lo := b.Lo; lo < b.Hi; lo += PieceNNZ {
 			pieces = append(pieces, lo, min(lo+PieceNNZ, b.Hi), b.Entry)
 		}
 	}
-	s.PieceCount = int64(len(pieces) / 3)
-	if s.Items, err = device.FromHost(dev, items); err != nil {
+	s.ItemCount, s.PieceCount = len(items), int64(len(pieces)/3)
+	if s.Items, err = device.FromHost(dev, work); err != nil {
 		return err
 	}
-	if s.Pieces, err = device.FromHost(dev, pieces); err != nil {
+	s.Pieces, err = device.FromHost(dev, pieces)
+	return err
+}
+
+// upload makes the buffers of a cut.
+func (s *Shared) upload(dev device.Device, cut *tiling.Shared) (err error) {
+	if err := s.uploadItems(dev, cut.Items, cut.Blocks); err != nil {
 		return err
 	}
 	if s.Cols, err = device.FromHost(dev, cut.Cols); err != nil {
@@ -141,6 +159,9 @@ func (s *Shared) upload(dev device.Device, cut *tiling.Shared) (err error) {
 }
 
 func (s *Shared) close() error {
+	if s == nil {
+		return nil
+	}
 	err := errors.Join(s.Items.Close(), s.Pieces.Close(), s.Cols.Close(), s.Local.Close(), s.Entry.Close())
 	if r := s.Rest; r != nil {
 		err = errors.Join(err, r.RowPtr.Close(), r.ColIdx.Close(), r.Starts.Close(), r.At.Close())

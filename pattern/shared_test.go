@@ -2,7 +2,7 @@ package pattern_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +31,7 @@ func (g gpu) Props() device.Props {
 }
 
 func (g gpu) Kernel(*device.Program) (device.Kernel, error) {
-	return nil, errors.New("it launches nothing")
+	return nil, fmt.Errorf("it launches nothing: %w", device.ErrUnsupported)
 }
 
 // every is a pattern with n columns in each row, as far apart as they can be.
@@ -121,7 +121,7 @@ func TestUsefulPanels(t *testing.T) {
 
 // On a CUDA device the model chooses between schemes; other devices and operations have one.
 func TestChooseScheme(t *testing.T) {
-	dense, few := every(10_000, 200, 100), every(100, 200, 10)
+	dense, few := every(20_000, 200, 200), every(100, 200, 10)
 	for _, test := range []struct {
 		kind   device.Kind
 		p      *sparse.Pattern
@@ -150,7 +150,7 @@ func TestChooseScheme(t *testing.T) {
 	}
 	r := upload(t, newGPU(device.CUDA), dense)
 	for given, want := range map[model.Tile]model.Tile{
-		{Tj: 50}:                  {Ti: 40_960, Tj: 50, Tk: 128},
+		{Tj: 50}:                  {Ti: 41_472, Tj: 50, Tk: 128},
 		{Ti: 7, Tj: 50}:           {Ti: 7, Tj: 50, Tk: 128},
 		{Ti: 7, Tj: 50, Tk: 1024}: {Ti: 7, Tj: 50, Tk: 1024},
 	} {

@@ -36,16 +36,15 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme,
 		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, pattern.UsefulPanels)
 		return scheme{tile, shared}, err
 	}
+	var shared *pattern.Shared
 	c, err := pl.pat.Choose(ctx, model.SDDMM, k, elem)
-	if err != nil || c.Tile == (model.Tile{}) {
-		return scheme{}, err
-	}
-	shared, err := pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Panels)
-	if err == nil {
-		err = pl.reserve(shared.Entries)
+	if err == nil && c.Tile != (model.Tile{}) {
+		if shared, err = pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Panels); err == nil {
+			err = pl.reserve(shared.Entries)
+		}
 	}
 	if errors.Is(err, device.ErrOutOfMemory) {
-		// It needs 8 bytes and a value for each non-zero more than gathering: from now on the plan gathers.
+		// It needs 8 bytes and a value for each non-zero more than gathering, and planning needs some: from now on the plan gathers.
 		pl.tile = &model.Tile{}
 		return scheme{}, nil
 	}

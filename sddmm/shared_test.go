@@ -9,6 +9,7 @@ import (
 	"sddmmkit/backend"
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/device/cpu"
 	"sddmmkit/internal/conformance"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
@@ -65,8 +66,9 @@ func TestModelChoosesOnGPUs(t *testing.T) {
 	s := popular()
 	a, b := small(s.Rows, k, 1), small(s.Cols, k, 2)
 	want, _ := sddmm.Reference(sddmm.Scale, 1, s, a, b, 0, nil)
+	t.Setenv(cpu.CacheVariable, "off") // nobody measures a cache
 	tiled, gathered := 0, 0
-	for n := 7; n < 20; n++ { // the first six are the pattern and the operands
+	for n := 7; tiled == 0; n++ { // the first six are the pattern and the operands
 		failing := conformance.Failing(asCUDA{dev.(device.Launcher)}, n)
 		tile := runChosen(t, failing, s, a, b, want)
 		switch {
@@ -75,14 +77,14 @@ func TestModelChoosesOnGPUs(t *testing.T) {
 		case tile == (model.Tile{}) && failing.Failed():
 			gathered++
 		default:
-			t.Errorf("allocation %d: tile %v, failed %t", n, tile, failing.Failed())
+			t.Fatalf("allocation %d: tile %v, failed %t", n, tile, failing.Failed())
 		}
 		if u := dev.Usage(); u != (device.Usage{}) {
 			t.Errorf("allocation %d: %+v is still open", n, u)
 		}
 	}
-	if tiled < 1 || gathered < 7 {
-		t.Errorf("%d runs were tiled and %d gathered: the test does not test what it should", tiled, gathered)
+	if gathered < 7 {
+		t.Errorf("%d runs gathered: the test does not test what it should", gathered)
 	}
 }
 

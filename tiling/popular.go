@@ -25,37 +25,48 @@ type PanelCount struct {
 	Active float64 // rows that are active in it
 }
 
-// sampleNNZ is the number of non-zeros that Panels looks at, about.
-const sampleNNZ = 1 << 20
+// NewPanelCount returns the size of a panel with nnz non-zeros, of which one of every so many rows were looked at and seen were
+// active.
+func NewPanelCount(nnz int64, seen, every int) PanelCount {
+	// Of a panel with few non-zeros no active row may have been seen.
+	return PanelCount{NNZ: nnz, Active: min(max(float64(seen)*float64(every), 1), float64(nnz))}
+}
+
+// SampleEvery returns the distance between the rows of a pattern with nnz non-zeros that Panels looks at: they have about a
+// million non-zeros.
+func SampleEvery(nnz int64) int { return int(nnz>>20) + 1 }
 
 // Panels returns the sizes of the panels of width popular columns, for each width. Active rows are counted in every so
-// many rows of p, evenly spaced so that about a million non-zeros are looked at, and scaled up.
+// many rows of p, evenly spaced, and scaled up.
 func (c *Popular) Panels(p *sparse.Pattern, widths []int) [][]PanelCount {
-	out := make([][]PanelCount, len(widths))
-	seen := make([][]int, len(widths))
+	type panel struct {
+		nnz          int64
+		active, last int // rows that were seen to be active, and the number of the last of them, from 1
+	}
+	all := make([][]panel, len(widths))
 	for n, width := range widths {
-		panels := (p.Cols + width - 1) / width
-		out[n], seen[n] = make([]PanelCount, panels), make([]int, panels)
+		all[n] = make([]panel, (p.Cols+width-1)/width)
 		for place, count := range c.Counts {
-			out[n][place/width].NNZ += count
+			all[n][place/width].nnz += count
 		}
 	}
-	every := int(p.NNZ()/sampleNNZ) + 1
+	every := SampleEvery(p.NNZ())
 	for i := 0; i < p.Rows; i += every {
 		for _, j := range p.Row(i) {
 			r := int(c.New[j])
 			for n, width := range widths {
-				if q := r / width; seen[n][q] != i+1 {
-					seen[n][q] = i + 1
-					out[n][q].Active += float64(every)
+				if q := &all[n][r/width]; q.last != i+1 {
+					q.last = i + 1
+					q.active++
 				}
 			}
 		}
 	}
-	for _, panels := range out {
-		for q := range panels {
-			// Of a panel with few non-zeros no active row may have been seen.
-			panels[q].Active = min(max(panels[q].Active, 1), float64(panels[q].NNZ))
+	out := make([][]PanelCount, len(widths))
+	for n, panels := range all {
+		out[n] = make([]PanelCount, len(panels))
+		for q, p := range panels {
+			out[n][q] = NewPanelCount(p.nnz, p.active, every)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package tiling
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"sddmmkit/internal/parallel"
@@ -72,34 +73,82 @@ const (
 	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
 )
 
-// NewShared cuts p into the first panels panels of width columns in the order by, and blocks of height rows. The rows
-// of p need not be sorted. It takes two passes over the non-zeros, by rows, and the result does not depend on the
-// number of threads. There may be no more cells than non-zeros, or about a million when that is more.
-func NewShared(p *sparse.Pattern, by Order, width, height, panels, threads int) (*Shared, error) {
+// Cells is how a Shared is cut before anything is put into it. It depends on the row pointers alone.
+type Cells struct {
+	Width, Columns, Panels int   // columns of a panel, and in all panels; panels
+	Rows                   []int // block b has the rows [Rows[b], Rows[b+1])
+}
+
+// NewCells cuts a pattern with the given row pointers and number of columns into the first panels panels of width columns and
+// blocks of height rows. There may be no more cells than non-zeros, or about a million when that is more, and no more than
+// fit 31 bits; nor more rows than that.
+func NewCells(rowPtr []int64, cols, width, height, panels int) (*Cells, error) {
 	const op = "tiling.NewShared"
+	nnz := rowPtr[len(rowPtr)-1]
 	if width < 1 || height < 1 || width > maxLocal || height > maxLocal || panels < 0 {
 		return nil, fmt.Errorf("%s: %d panels of %d columns in blocks of %d rows; want 1 to %d columns and rows", op, panels, width, height, maxLocal)
 	}
-	if p.Rows > math.MaxInt32 {
-		return nil, fmt.Errorf("%s: %d rows; want at most %d", op, p.Rows, math.MaxInt32)
+	c := &Cells{Width: width, Columns: cols, Rows: rowBlocks(rowPtr, height, maxBlockNNZ)}
+	if panels < (cols+width-1)/width {
+		c.Columns = panels * width
 	}
+	c.Panels = (c.Columns + width - 1) / width
+	if cells := int64(c.Panels) * int64(c.Blocks()); cells > min(max(nnz, minCells), math.MaxInt32) {
+		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, c.Panels, c.Blocks(), nnz)
+	}
+	return c, nil
+}
+
+// Blocks returns the number of blocks of rows.
+func (c *Cells) Blocks() int { return len(c.Rows) - 1 }
+
+// Items makes the Items and Blocks of a pattern with the given row pointers whose cells, block by block, have counts non-zeros.
+// places[c] is the first entry of cell c; one more is the number of entries.
+func (c *Cells) Items(rowPtr, counts []int64) (items []Item, blocks []Block, places []int64) {
+	most := ItemEntries(rowPtr[len(rowPtr)-1])
+	places = make([]int64, len(counts)+1)
+	at := int64(0)
+	for b := range c.Blocks() {
+		blocks = append(blocks, Block{Lo: rowPtr[c.Rows[b]], Hi: rowPtr[c.Rows[b+1]], Entry: at})
+		for q := range c.Panels {
+			cell := b*c.Panels + q
+			lo, hi := at, at+counts[cell]
+			units := (hi - lo + SharedAlign - 1) / SharedAlign
+			parts := (hi - lo + most - 1) / most
+			for k := range parts {
+				// In even parts, of whole SharedAlign but for the last.
+				items = append(items, Item{Panel: int32(q), Row: int32(c.Rows[b]),
+					Lo: lo + units*k/parts*SharedAlign, Hi: min(lo+units*(k+1)/parts*SharedAlign, hi)})
+			}
+			places[cell] = lo
+			at = lo + units*SharedAlign
+		}
+	}
+	places[len(counts)] = at
+	return items, blocks, places
+}
+
+// NewShared cuts p into the first panels panels of width columns in the order by, and blocks of height rows, as NewCells
+// says. The rows of p need not be sorted. It takes two passes over the non-zeros, by rows, and the result does not depend on
+// the number of threads.
+func NewShared(p *sparse.Pattern, by Order, width, height, panels, threads int) (*Shared, error) {
 	if len(by.Old) != p.Cols || len(by.New) != p.Cols {
-		return nil, fmt.Errorf("%s: an order of %d columns for a pattern of %d", op, len(by.Old), p.Cols)
+		return nil, fmt.Errorf("tiling.NewShared: an order of %d columns for a pattern of %d", len(by.Old), p.Cols)
 	}
-	columns := p.Cols
-	if panels < (p.Cols+width-1)/width {
-		columns = panels * width
+	if p.Rows > math.MaxInt32 {
+		return nil, fmt.Errorf("tiling.NewShared: %d rows; want at most %d", p.Rows, math.MaxInt32)
 	}
-	w := &sharedWork{p: p, columns: make([]place, p.Cols), panels: (columns + width - 1) / width, blocks: rowBlocks(p.RowPtr, height, maxBlockNNZ), threads: parallel.Threads(threads)}
-	if cells := int64(w.panels) * int64(len(w.blocks)); cells > max(p.NNZ(), minCells) {
-		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, w.panels, len(w.blocks)-1, p.NNZ())
+	cells, err := NewCells(p.RowPtr, p.Cols, width, height, panels)
+	if err != nil {
+		return nil, err
 	}
+	w := &sharedWork{p: p, cells: cells, columns: make([]place, p.Cols), threads: parallel.Threads(threads)}
 	for at, j := range by.Old {
-		if w.columns[j] = (place{int32(at / width), int32(at % width)}); at >= columns {
+		if w.columns[j] = (place{int32(at / width), int32(at % width)}); at >= cells.Columns {
 			w.columns[j].panel = -1
 		}
 	}
-	s := &Shared{Width: width, Height: height, Cols: by.Old[:columns]}
+	s := &Shared{Width: width, Height: height, Cols: by.Old[:cells.Columns]}
 	w.cutChunks()
 	rest := w.count()
 	entries := w.place(s)
@@ -131,9 +180,8 @@ func rowBlocks(rowPtr []int64, height int, limit int64) []int {
 // sharedWork is a Shared in the making. Chunks are rows of one block, done at the same time as others.
 type sharedWork struct {
 	p       *sparse.Pattern
+	cells   *Cells
 	columns []place // where columns are
-	panels  int
-	blocks  []int
 	chunks  []sharedChunk
 	threads int
 }
@@ -149,13 +197,13 @@ type sharedChunk struct {
 
 // cutChunks cuts the blocks of rows into chunks, no more than keep their counts within the size of the pattern.
 func (w *sharedWork) cutChunks() {
-	blocks := len(w.blocks) - 1
+	blocks := w.cells.Blocks()
 	parts := 1
 	if blocks > 0 {
-		parts = int(max(1, min(int64((4*w.threads+blocks-1)/blocks), w.p.NNZ()/int64(max(w.panels*blocks, 4096)))))
+		parts = int(max(1, min(int64((4*w.threads+blocks-1)/blocks), w.p.NNZ()/int64(max(w.cells.Panels*blocks, 4096)))))
 	}
 	for b := range blocks {
-		lo, rows := w.blocks[b], w.blocks[b+1]-w.blocks[b]
+		lo, rows := w.cells.Rows[b], w.cells.Rows[b+1]-w.cells.Rows[b]
 		for c := range parts {
 			w.chunks = append(w.chunks, sharedChunk{lo: lo + rows*c/parts, hi: lo + rows*(c+1)/parts, block: b})
 		}
@@ -167,7 +215,7 @@ func (w *sharedWork) count() (rest []int64) {
 	rest = make([]int64, w.p.Rows+1)
 	chunkLoop(w.threads, len(w.chunks), func(n int) {
 		c := &w.chunks[n]
-		c.next = make([]int64, w.panels)
+		c.next = make([]int64, w.cells.Panels)
 		for i := c.lo; i < c.hi; i++ {
 			for _, j := range w.p.Row(i) {
 				if q := w.columns[j].panel; q >= 0 {
@@ -184,41 +232,32 @@ func (w *sharedWork) count() (rest []int64) {
 	return rest
 }
 
-// place turns counts into places, makes the items and returns the number of entries.
+// place makes the items, turns counts into places and returns the number of entries.
 func (w *sharedWork) place(s *Shared) int64 {
-	most := ItemEntries(w.p.NNZ())
-	at, first := int64(0), 0
-	for b := range len(w.blocks) - 1 {
-		s.Blocks = append(s.Blocks, Block{Lo: w.p.RowPtr[w.blocks[b]], Hi: w.p.RowPtr[w.blocks[b+1]], Entry: at})
-		end := first
-		for end < len(w.chunks) && w.chunks[end].block == b {
-			end++
+	panels := w.cells.Panels
+	counts := make([]int64, w.cells.Blocks()*panels)
+	for _, c := range w.chunks {
+		for q, n := range c.next {
+			counts[c.block*panels+q] += n
 		}
-		for q := range w.panels {
-			lo := at
-			for n := first; n < end; n++ {
-				c := &w.chunks[n]
-				c.next[q], at = at, at+c.next[q]
-			}
-			parts := (at - lo + most - 1) / most
-			for k := range parts {
-				// In even parts, of whole SharedAlign but for the last.
-				units := (at - lo + SharedAlign - 1) / SharedAlign
-				s.Items = append(s.Items, Item{Panel: int32(q), Row: int32(w.blocks[b]),
-					Lo: lo + units*k/parts*SharedAlign, Hi: min(lo+units*(k+1)/parts*SharedAlign, at)})
-			}
-			at = (at + SharedAlign - 1) / SharedAlign * SharedAlign
-		}
-		first = end
 	}
-	return at
+	var places []int64
+	s.Items, s.Blocks, places = w.cells.Items(w.p.RowPtr, counts)
+	next := slices.Clone(places)
+	for _, c := range w.chunks {
+		for q, n := range c.next {
+			at := &next[c.block*panels+q]
+			c.next[q], *at = *at, *at+n
+		}
+	}
+	return places[len(counts)]
 }
 
 // fill writes the entries and the rest.
 func (w *sharedWork) fill(s *Shared) {
 	chunkLoop(w.threads, len(w.chunks), func(n int) {
 		c := &w.chunks[n]
-		row0 := w.blocks[c.block]
+		row0 := w.cells.Rows[c.block]
 		base := s.Blocks[c.block].Entry
 		for i := c.lo; i < c.hi; i++ {
 			local := uint32(i-row0) << 16

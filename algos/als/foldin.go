@@ -63,7 +63,11 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 	}
 	defer pat.Close()
 	target, extra := opt.targets(ratings.Val, m.Mean)
-	s, err := newSide(pat, x, y, unknowns, target, extra, opt.Shifts(&ratings.Pattern, opt.Implicit))
+	given, err := uploadFeedback(dev, target, extra)
+	if err != nil {
+		return users, nil, err
+	}
+	s, err := newSide(pat, x, y, unknowns, given, opt.Shifts(ratings.RowPtr, opt.Implicit))
 	if err != nil {
 		return users, nil, err
 	}

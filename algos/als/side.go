@@ -19,9 +19,8 @@ type side[T sparse.Float] struct {
 	sample *sddmm.Plan[T]
 	mul    *spmm.Plan[T]
 
-	x, y   *dense.Resident[T] // unknowns with their fixed columns, and the other side's
-	target *device.Buffer[T]  // explicit: r − μ; implicit: c∘p
-	extra  *device.Buffer[T]  // implicit: c − 1; nil for explicit
+	x, y *dense.Resident[T] // unknowns with their fixed columns, and the other side's
+	feedback[T]
 	values *device.Buffer[T]  // work space on the pattern
 	shift  *device.Buffer[T]  // λ·n or λ, one per row
 	cg     *dense.RowCG[T]    // on the unknown columns of x
@@ -29,10 +28,40 @@ type side[T sparse.Float] struct {
 	gram   *dense.Resident[T] // implicit: yᵀy
 }
 
-// newSide puts one side on pat's device. The pattern, x and y stay the caller's. target and
-// extra are on the host, in the order of pat.
-func newSide[T sparse.Float](pat *pattern.Resident, x, y *dense.Resident[T], unknowns int, target, extra, shift []T) (s *side[T], err error) {
-	s = &side[T]{pat: pat, x: x, y: y}
+// feedback is what there is to explain, on the device in the order of a side's pattern.
+type feedback[T sparse.Float] struct {
+	target *device.Buffer[T] // explicit: r − μ; implicit: c∘p
+	extra  *device.Buffer[T] // implicit: c − 1; nil for explicit
+}
+
+// uploadFeedback puts target and extra, nil for explicit, on a device.
+func uploadFeedback[T sparse.Float](dev device.Device, target, extra []T) (f feedback[T], err error) {
+	if f.target, err = device.FromHost(dev, target); err != nil || extra == nil {
+		return f, err
+	}
+	if f.extra, err = device.FromHost(dev, extra); err != nil {
+		err = errors.Join(err, f.close())
+	}
+	return f, err
+}
+
+// carried returns the same for the transpose.
+func (f feedback[T]) carried(to *pattern.Transposed) (t feedback[T], err error) {
+	if t.target, err = pattern.Carry(to, f.target); err != nil || f.extra == nil {
+		return t, err
+	}
+	if t.extra, err = pattern.Carry(to, f.extra); err != nil {
+		err = errors.Join(err, t.close())
+	}
+	return t, err
+}
+
+func (f feedback[T]) close() error { return errors.Join(f.target.Close(), f.extra.Close()) }
+
+// newSide puts one side on pat's device. The pattern, x and y stay the caller's; f, in the order of pat, is the side's
+// from now on, also after an error. shift is on the host.
+func newSide[T sparse.Float](pat *pattern.Resident, x, y *dense.Resident[T], unknowns int, f feedback[T], shift []T) (s *side[T], err error) {
+	s = &side[T]{pat: pat, x: x, y: y, feedback: f}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -46,13 +75,7 @@ func newSide[T sparse.Float](pat *pattern.Resident, x, y *dense.Resident[T], unk
 	if s.mul, err = spmm.NewPlan[T](pat); err != nil {
 		return s, err
 	}
-	if s.target, err = device.FromHost(dev, target); err != nil {
-		return s, err
-	}
-	if extra != nil {
-		if s.extra, err = device.FromHost(dev, extra); err != nil {
-			return s, err
-		}
+	if s.extra != nil {
 		if s.gram, err = dense.Alloc[T](dev, unknowns, unknowns); err != nil {
 			return s, err
 		}
@@ -74,7 +97,7 @@ func (s *side[T]) close() error {
 	if s == nil {
 		return nil
 	}
-	err := errors.Join(s.target.Close(), s.extra.Close(), s.values.Close(), s.shift.Close(), s.square.Close(), s.gram.Close())
+	err := errors.Join(s.feedback.close(), s.values.Close(), s.shift.Close(), s.square.Close(), s.gram.Close())
 	if s.sample != nil {
 		err = errors.Join(err, s.sample.Close())
 	}

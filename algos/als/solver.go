@@ -40,21 +40,28 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if err != nil {
 		return s, err
 	}
-	if s.State, err = fit.NewState(dev, train, transposed.Host(), &s.opt.Options); err != nil {
+	itemPtr, err := transposed.Pointers()
+	if err != nil {
+		return s, err
+	}
+	if s.State, err = fit.NewState(dev, train, itemPtr, &s.opt.Options); err != nil {
 		return s, err
 	}
 	target, extra := s.opt.targets(train.Val, s.Mean)
 	if opt.Implicit {
 		s.cells = fit.Sum(target)
 	}
-	targetT, extraT := pattern.Gather(transposed, target), extra
-	if extra != nil {
-		extraT = pattern.Gather(transposed, extra)
-	}
-	if s.users, err = newSide(s.pat, s.X, s.Y, s.Unknowns, target, extra, s.opt.Shifts(s.pat.Host(), opt.Implicit)); err != nil {
+	given, err := uploadFeedback(dev, target, extra)
+	if err != nil {
 		return s, err
 	}
-	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.Unknowns, targetT, extraT, s.opt.Shifts(transposed.Host(), opt.Implicit))
+	if s.users, err = newSide(s.pat, s.X, s.Y, s.Unknowns, given, s.opt.Shifts(train.RowPtr, opt.Implicit)); err != nil {
+		return s, err
+	}
+	if given, err = given.carried(transposed); err != nil {
+		return s, err
+	}
+	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.Unknowns, given, s.opt.Shifts(itemPtr, opt.Implicit))
 	return s, err
 }
 

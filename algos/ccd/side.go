@@ -32,10 +32,10 @@ type side[T sparse.Float] struct {
 	pair     *dense.Resident[T] // the last factor's column and this one's
 }
 
-// newSide puts one side on pat's device. The pattern and the matrix stay the caller's. target and
-// shift are on the host, in the order of pat.
-func newSide[T sparse.Float](pat *pattern.Resident, all *dense.Resident[T], target, shift []T) (s *side[T], err error) {
-	s = &side[T]{all: all}
+// newSide puts one side on pat's device. The pattern and the matrix stay the caller's; target, in the order
+// of pat, is the side's from now on, also after an error. shift is on the host.
+func newSide[T sparse.Float](pat *pattern.Resident, all *dense.Resident[T], target *device.Buffer[T], shift []T) (s *side[T], err error) {
+	s = &side[T]{all: all, target: target}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -47,9 +47,6 @@ func newSide[T sparse.Float](pat *pattern.Resident, all *dense.Resident[T], targ
 		return s, err
 	}
 	if s.mul, err = spmm.NewPlan[T](pat); err != nil {
-		return s, err
-	}
-	if s.target, err = device.FromHost(dev, target); err != nil {
 		return s, err
 	}
 	if s.residual, err = device.Alloc[T](dev, pat.NNZ); err != nil {

@@ -55,14 +55,24 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if err != nil {
 		return s, err
 	}
-	if s.State, err = fit.NewState(dev, train, transposed.Host(), &s.opt.Options); err != nil {
+	itemPtr, err := transposed.Pointers()
+	if err != nil {
 		return s, err
 	}
-	target := fit.Subtract(train.Val, s.Mean)
-	if s.users, err = newSide(s.pat, s.X, target, s.opt.Shifts(s.pat.Host(), false)); err != nil {
+	if s.State, err = fit.NewState(dev, train, itemPtr, &s.opt.Options); err != nil {
 		return s, err
 	}
-	s.items, err = newSide(&transposed.Resident, s.Y, pattern.Gather(transposed, target), s.opt.Shifts(transposed.Host(), false))
+	target, err := device.FromHost(dev, fit.Subtract(train.Val, s.Mean))
+	if err != nil {
+		return s, err
+	}
+	if s.users, err = newSide(s.pat, s.X, target, s.opt.Shifts(train.RowPtr, false)); err != nil {
+		return s, err
+	}
+	if target, err = pattern.Carry(transposed, target); err != nil {
+		return s, err
+	}
+	s.items, err = newSide(&transposed.Resident, s.Y, target, s.opt.Shifts(itemPtr, false))
 	return s, err
 }
 

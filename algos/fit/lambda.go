@@ -1,24 +1,21 @@
 package fit
 
-import (
-	"math"
-
-	"sddmmkit/sparse"
-)
+import "math"
 
 // Weighted reports whether λ is multiplied with the number of ratings of the user or item.
 func (o *Options[T]) Weighted(implicit bool) bool {
 	return o.Regularization == Weighted || o.Regularization == ByFeedback && !implicit
 }
 
-// Shifts returns what stands before ‖x_i‖² in the loss, λ·n_i or λ, for every row of p.
-func (o *Options[T]) Shifts(p *sparse.Pattern, implicit bool) []T {
+// Shifts returns what stands before ‖x_i‖² in the loss, λ·n_i or λ, for every row of a pattern with the given row
+// pointers.
+func (o *Options[T]) Shifts(rowPtr []int64, implicit bool) []T {
 	weighted := o.Weighted(implicit)
-	shift := make([]T, p.Rows)
+	shift := make([]T, len(rowPtr)-1)
 	for i := range shift {
 		shift[i] = T(o.Lambda)
 		if weighted {
-			shift[i] = T(o.Lambda * float64(len(p.Row(i))))
+			shift[i] = T(o.Lambda * float64(rowPtr[i+1]-rowPtr[i]))
 		}
 	}
 	return shift

@@ -45,9 +45,9 @@ func padded[T sparse.Float](dev device.Device, n int) int {
 }
 
 // NewState makes X zero and Y random on dev: normal numbers of standard deviation 1/√K from a stream
-// per row, so that a row does not depend on the others. items is the transpose of train's pattern; items without
-// ratings are zero, and solvers leave them so. The caller closes the state.
-func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sparse.Pattern, opt *Options[T]) (s *State[T], err error) {
+// per row, so that a row does not depend on the others. itemPtr are the row pointers of the transpose of train's pattern;
+// items without ratings are zero, and solvers leave them so. The caller closes the state.
+func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], itemPtr []int64, opt *Options[T]) (s *State[T], err error) {
 	s = &State[T]{opt: opt, train: train}
 	if opt.Mean {
 		s.Mean = Sum(train.Val) / float64(len(train.Val))
@@ -66,7 +66,7 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], items *sp
 			if opt.Biases {
 				y.Set(i, k, opt.BiasScale())
 			}
-			if len(items.Row(i)) == 0 {
+			if itemPtr[i] == itemPtr[i+1] {
 				continue
 			}
 			rng := rand.New(rand.NewPCG(opt.Seed, uint64(i)))

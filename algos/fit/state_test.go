@@ -31,7 +31,7 @@ func TestShifts(t *testing.T) {
 		{fit.Plain, false, []float64{0.5, 0.5, 0.5}},
 	} {
 		opt := fit.Options[float64]{Lambda: 0.5, Regularization: c.kind}
-		if got := opt.Shifts(&ratings().Pattern, c.implicit); !slices.Equal(got, c.want) {
+		if got := opt.Shifts(ratings().RowPtr, c.implicit); !slices.Equal(got, c.want) {
 			t.Errorf("kind %d, implicit %t: shifts %v, want %v", c.kind, c.implicit, got, c.want)
 		}
 		if want := fmt.Sprint(c.want[1] == 0); opt.Meta(c.implicit)[fit.MetaWeighted] != want {
@@ -59,7 +59,7 @@ func TestState(t *testing.T) {
 	for _, biases := range []bool{false, true} {
 		opt := fit.Options[float64]{Rank: 2, Lambda: 0.5, Seed: 7, Mean: biases, Biases: biases}
 		dev := cpu.New(1)
-		s, err := fit.NewState(dev, r, &rt.Pattern, &opt)
+		s, err := fit.NewState(dev, r, rt.RowPtr, &opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,12 +138,12 @@ func penalty(t *testing.T, s *fit.State[float64], opt *fit.Options[float64], dev
 	for i := range r.Cols {
 		add(len(rt.Row(i)), m.Items.Row(i), m.ItemBias, i)
 	}
-	users, err := device.FromHost(dev, opt.Shifts(&r.Pattern, false))
+	users, err := device.FromHost(dev, opt.Shifts(r.RowPtr, false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer users.Close()
-	items, err := device.FromHost(dev, opt.Shifts(&rt.Pattern, false))
+	items, err := device.FromHost(dev, opt.Shifts(rt.RowPtr, false))
 	if err != nil {
 		t.Fatal(err)
 	}

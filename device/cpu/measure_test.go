@@ -115,7 +115,7 @@ func TestStore(t *testing.T) {
 	if a, b := text(t, got), text(t, want); !ok || a != b {
 		t.Fatalf("loaded %s, saved %s", a, b)
 	}
-	good, err := os.ReadFile(s.path)
+	good, err := os.ReadFile(s.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,8 @@ func TestStore(t *testing.T) {
 	other := small
 	other.Threads = 3
 	for _, o := range []store{newStore(other, "go"), newStore(small, "avx512")} {
-		if _, ok := o.load(); ok || o.path == s.path {
-			t.Errorf("%s found the measurement of %s", o.key, s.key)
+		if _, ok := o.load(); ok || o.Path == s.Path {
+			t.Errorf("%s found the measurement of %s", o.Key, s.Key)
 		}
 	}
 
@@ -139,12 +139,12 @@ func TestStore(t *testing.T) {
 		"other key":     strings.Replace(string(good), "small", "large", 1),
 		"no rate":       strings.ReplaceAll(string(good), "1000000000", "0"),
 		"negative rate": strings.ReplaceAll(string(good), "1000000000", "-1"),
-		"no levels":     fmt.Sprintf(`{"version":%d,"key":%q,"measured":{"threads":2}}`, storeVersion, s.key),
+		"no levels":     fmt.Sprintf(`{"version":%d,"key":%q,"measured":{"threads":2}}`, storeVersion, s.Key),
 	} {
 		if bad == string(good) {
 			t.Fatalf("%s is no change", name)
 		}
-		if err := os.WriteFile(s.path, []byte(bad), 0o644); err != nil {
+		if err := os.WriteFile(s.Path, []byte(bad), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if m, ok := s.load(); ok {
@@ -199,7 +199,7 @@ func TestStoreWithoutFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "")
 	s := newStore(small, "go")
 	s.save(measuredOnce())
-	if _, ok := s.load(); ok && s.path == "" {
+	if _, ok := s.load(); ok && s.Path == "" {
 		t.Error("kept without a folder")
 	}
 }

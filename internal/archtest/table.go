@@ -38,9 +38,9 @@ var table = []rule{
 	// Devices. Drivers know no operation; only backend names them.
 	{"device", "", ""},
 	{"device/cuda", "device internal/parallel internal/dl", "github.com/barnex/cuda5"},
-	{"device/*", "device internal/parallel internal/atomicfile internal/dl", "github.com/klauspost/cpuid/v2"},
+	{"device/*", "device internal/parallel internal/remember internal/dl", "github.com/klauspost/cpuid/v2"},
 	{"backend", "device device/*", ""},
-	{"pattern", "sparse tiling model device internal/parallel internal/asm", ""},
+	{"pattern", "sparse tiling model device internal/parallel internal/asm internal/dialect internal/remember pattern/kernels", ""},
 
 	// The two primitives: never a driver.
 	{"sddmm", "sparse dense tiling pattern model device internal/asm internal/dialect sddmm/kernels", ""},
@@ -61,18 +61,20 @@ var table = []rule{
 	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
 	{"internal/dl", "", "github.com/ebitengine/purego"},
 	{"internal/dialect", "device", ""},
-	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile bench/kernels sddmm/kernels spmm/kernels dense/kernels internal/conformance/kernels", ""},
+	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile bench/kernels sddmm/kernels spmm/kernels dense/kernels pattern/kernels internal/conformance/kernels", ""},
 
 	// Kernels of operations, in the dialect, and the PTX made of them.
 	{"sddmm/kernels", "device internal/dialect", ""},
 	{"spmm/kernels", "device internal/dialect", ""},
 	{"bench/kernels", "device internal/dialect", ""},
 	{"dense/kernels", "device internal/dialect", ""},
+	{"pattern/kernels", "device internal/dialect", ""},
 	{"internal/conformance/kernels", "device internal/dialect", ""},
 	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern model device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
 	{"internal/errbound", "sddmm", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
 	{"internal/atomicfile", "", ""},
+	{"internal/remember", "internal/atomicfile", ""},
 	{"internal/parallel", "", ""},
 	{"internal/shape", "", ""},
 	{"internal/archtest", "", ""},

@@ -494,7 +494,7 @@ func sddmmCancel[T Float](t *testing.T, dev device.Device) {
 			return err
 		}
 		defer pat.Close()
-		if len(pat.Work.Units) < 16 {
+		if _, ok := dev.(device.Host); ok && len(pat.Work.Units) < 16 {
 			t.Fatalf("%d units of work: too few for this test", len(pat.Work.Units))
 		}
 		pl, err := sddmm.NewPlan[T](pat)

@@ -11,8 +11,8 @@
 // kernel uses SUM_LANES. KERNEL_AT_LEAST says also how many blocks a multiprocessor shall hold at least, which limits the
 // registers of a thread. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
-// LOCAL for shared memory. long has 64 bits. BARRIER, SUM_LANES, SCATTER_SUMS and SUM_THREADS must be reached by all threads of a
-// block together: without sub-groups OpenCL does sums through shared memory.
+// LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, SAME_LANES, SCATTER_SUMS and SUM_THREADS must be
+// reached by all threads of a block together: without sub-groups OpenCL does them through shared memory.
 
 #define WARP 32
 
@@ -38,11 +38,13 @@
 #define BLOCK ((long)get_group_id(0))
 #define BLOCKS ((long)get_num_groups(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER() BARRIER() // orders accesses of a warp to shared memory
 #define MAKE4(T, x, y, z, w) ((JOIN(T, 4))(x, y, z, w))
 #define FMA(a, b, c) fma(a, b, c)
 #define UNROLLED __attribute__((opencl_unroll_hint))
 #define AS_FLOAT(u) as_float(u)
 #define AS_UINT(f) as_uint(f)
+#define POPCOUNT(u) ((int)popcount(u))
 
 // Dynamic shared memory, aligned to 16 bytes, is the last argument of a kernel, SHARED_ARG after it without a comma, and
 // SHARED_BYTES in its body:
@@ -76,7 +78,19 @@
 #define THREADS_SCRATCH(T, threads) LANES_SCRATCH(T, threads)
 #define SUM_THREADS(x, lanes) SUM_LANES(x, lanes)
 
-// TAKE adds one to an int in global memory, in one step for all threads of the grid, and returns what it was.
+// SAME_LANES(set, x, bits) sets the uint set to the lanes of the warp whose ints x have the same lowest bits bits as the
+// thread's own. The kernel declares LANES_SCRATCH(int, threads).
+#define SAME_LANES(set, x, bits) \
+	do { \
+		lanes_scratch_[THREAD] = x; \
+		BARRIER(); \
+		set = 0; \
+		for (int l_ = 0; l_ < WARP; l_++) \
+			set |= (uint)(((lanes_scratch_[THREAD / WARP * WARP + l_] ^ (x)) & ((1 << (bits)) - 1)) == 0) << l_; \
+		BARRIER(); \
+	} while (0)
+
+// TAKE adds one to an int in global or shared memory, in one step for all threads, and returns what it was.
 #define TAKE(p) atomic_inc(p)
 
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
@@ -107,11 +121,13 @@ typedef unsigned long ulong;
 #define BLOCK ((long)blockIdx.x)
 #define BLOCKS ((long)gridDim.x)
 #define BARRIER() __syncthreads()
+#define WARP_BARRIER() __syncwarp()
 #define MAKE4(T, x, y, z, w) JOIN(JOIN(make_, T), 4)(x, y, z, w)
 #define FMA(a, b, c) fma(a, b, c)
 #define UNROLLED _Pragma("unroll")
 #define AS_FLOAT(u) __uint_as_float(u)
 #define AS_UINT(f) __float_as_uint(f)
+#define POPCOUNT(u) __popc(u)
 
 #define SHARED_ARG
 extern __shared__ __align__(16) char shared_dynamic_[];
@@ -138,6 +154,16 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 			x = threads_scratch_[first_]; \
 			for (int w_ = 1; w_ < (lanes) / WARP; w_++) x += threads_scratch_[first_ + w_]; \
 			BARRIER(); \
+		} \
+	} while (0)
+
+#define SAME_LANES(set, x, bits) \
+	do { \
+		set = 0xffffffffu; \
+		for (int b_ = 0; b_ < (bits); b_++) { \
+			const int one_ = (x) >> b_ & 1; \
+			const uint ones_ = __ballot_sync(0xffffffffu, one_); \
+			set &= one_ ? ones_ : ~ones_; \
 		} \
 	} while (0)
 

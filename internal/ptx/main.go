@@ -18,6 +18,7 @@ import (
 	"sddmmkit/internal/atomicfile"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/internal/dl"
+	pattern "sddmmkit/pattern/kernels"
 	sddmm "sddmmkit/sddmm/kernels"
 	spmm "sddmmkit/spmm/kernels"
 )
@@ -32,6 +33,7 @@ type kernels struct {
 var packages = []kernels{
 	{"dense/kernels", dense.Variants()},
 	{"internal/conformance/kernels", conformance.Variants()},
+	{"pattern/kernels", pattern.Variants()},
 	{"sddmm/kernels", sddmm.Variants()},
 	{"spmm/kernels", spmm.Variants()},
 	{"bench/kernels", bench.Variants()},

@@ -1,0 +1,195 @@
+package pattern
+
+import (
+	"errors"
+	"math/bits"
+
+	"sddmmkit/device"
+	"sddmmkit/internal/dialect"
+	"sddmmkit/pattern/kernels"
+)
+
+// How a GPU cuts what it sorts and sums.
+const (
+	wantChunks = 8192 // of keys, each with a warp, and with a count of each digit
+	wantShares = 1024 // of a running sum, each with a block
+)
+
+// sum returns the running sum of x: element i is x[0] + … + x[i-1], up to the sum of all.
+func (p *planner) sum(x *device.Buffer[int32]) (y *device.Buffer[int64], err error) {
+	if y, err = device.Alloc[int64](p.dev, x.Len()+1); err != nil {
+		return nil, err
+	}
+	if err = p.sumInto(y, x); err != nil {
+		return nil, errors.Join(err, y.Close())
+	}
+	return y, nil
+}
+
+// sumInto is sum with y for the result.
+func (p *planner) sumInto(y *device.Buffer[int64], x *device.Buffer[int32]) (err error) {
+	n := x.Len()
+	share := dialect.Blocks(dialect.Blocks(n+1, wantShares), kernels.ScanTile) * kernels.ScanTile
+	shares := dialect.Blocks(n+1, share)
+	var s scratch
+	defer func() { s.close(&err) }()
+	sums, err := temporary[int64](p.dev, &s, shares)
+	if err != nil {
+		return err
+	}
+	if err := p.launchBlocks(kernels.ScanSums(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg()); err != nil {
+		return err
+	}
+	return p.launchBlocks(kernels.Scan(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg(), y.Arg())
+}
+
+// order is the direction of sortKeys.
+type order bool
+
+const (
+	rising  order = false
+	falling order = true
+)
+
+// sorted are keys in order, and where each of them stood.
+type sorted[V int32 | int64] struct {
+	keys *device.Buffer[int32]
+	from *device.Buffer[V]
+}
+
+func (s *sorted[V]) close() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.keys.Close(), s.from.Close())
+}
+
+// alloc makes room for n keys.
+func (s *sorted[V]) alloc(dev device.Device, n int64) (err error) {
+	if s.keys, err = device.Alloc[int32](dev, n); err == nil {
+		s.from, err = device.Alloc[V](dev, n)
+	}
+	return err
+}
+
+// sortBytes returns the memory that sortKeys takes at most for n keys, that of its result included.
+func sortBytes[V int32 | int64](n int64) int64 {
+	const table = wantChunks << kernels.DigitBits * (4 + 8)
+	return 2*n*int64(4+integer[V]().bytes) + table
+}
+
+// sortKeys sorts keys from 0 to most in passes over digits, the lowest first; in either direction equal ones keep their order.
+// V must hold their number.
+func sortKeys[V int32 | int64](p *planner, keys *device.Buffer[int32], most int, o order) (result *sorted[V], err error) {
+	n := keys.Len()
+	width := max(bits.Len(uint(max(most, 0))), 1)
+	passes := (width + kernels.DigitBits - 1) / kernels.DigitBits
+	var out [2]sorted[V] // passes take turns
+	last := (passes - 1) % 2
+	defer func() {
+		if err = errors.Join(err, out[1-last].close()); err != nil {
+			result, err = nil, errors.Join(err, out[last].close())
+		}
+	}()
+	for k := range min(passes, 2) {
+		if err := out[k].alloc(p.dev, n); err != nil {
+			return nil, err
+		}
+	}
+	cut := newDigits(n)
+	if o == falling {
+		cut.flip = 1<<width - 1
+	}
+	from := sorted[V]{keys: keys}
+	for pass := range passes {
+		cut.width = (width - cut.shift + passes - pass - 1) / (passes - pass)
+		if err := place(p, cut, from, out[pass%2]); err != nil {
+			return nil, err
+		}
+		from = out[pass%2]
+		cut.shift += cut.width
+	}
+	return &out[last], nil
+}
+
+// digits are what a pass of sortKeys goes by: width bits of key ^ flip, from shift on, of keys in chunks.
+type digits struct {
+	n, chunk, chunks   int64
+	flip, shift, width int
+}
+
+func newDigits(n int64) digits {
+	chunk := dialect.Blocks(dialect.Blocks(n, wantChunks), kernels.Step) * kernels.Step
+	return digits{n: n, chunk: chunk, chunks: dialect.Blocks(n, max(chunk, 1))}
+}
+
+// args are the digits as arguments of kernels, and what follows.
+func (d digits) args(more ...device.Arg) []device.Arg {
+	return append([]device.Arg{device.Value(d.n), device.Value(d.chunk), device.Value(d.chunks),
+		device.Value(int32(d.flip)), device.Value(int32(d.shift)), device.Value(int32(d.width))}, more...)
+}
+
+// place is one pass of sortKeys.
+func place[V int32 | int64](p *planner, d digits, from, to sorted[V]) (err error) {
+	var s scratch
+	defer func() { s.close(&err) }()
+	table, err := temporary[int32](p.dev, &s, d.chunks<<d.width)
+	if err != nil {
+		return err
+	}
+	places, err := temporary[int64](p.dev, &s, d.chunks<<d.width+1)
+	if err != nil {
+		return err
+	}
+	blocks := dialect.Blocks(d.chunks, kernels.Warps)
+	if err := p.launchBlocks(kernels.Digits(), blocks, d.args(from.keys.Arg(), table.Arg())...); err != nil {
+		return err
+	}
+	if err := p.sumInto(places, table); err != nil {
+		return err
+	}
+	return p.launchBlocks(kernels.Place(integer[V]().name), blocks,
+		d.args(from.keys.Arg(), from.from.Arg(), places.Arg(), to.keys.Arg(), to.from.Arg())...)
+}
+
+// cType is a type in kernels.
+type cType struct {
+	name  string
+	bytes int
+}
+
+func integer[V int32 | int64]() cType {
+	var v any = V(0)
+	if _, ok := v.(int64); ok {
+		return cType{"long", 8}
+	}
+	return cType{"int", 4}
+}
+
+// counts returns how often each number below n stands among the keys.
+func (p *planner) counts(keys *device.Buffer[int32], n int) (*device.Buffer[int32], error) {
+	counts, err := device.Alloc[int32](p.dev, int64(n))
+	if err != nil {
+		return nil, err
+	}
+	if err = counts.Zero(); err == nil {
+		const each = 16 // keys of a thread
+		err = p.launch(kernels.Count(), dialect.Blocks(keys.Len(), each), device.Value(keys.Len()), keys.Arg(), counts.Arg())
+	}
+	if err != nil {
+		return nil, errors.Join(err, counts.Close())
+	}
+	return counts, nil
+}
+
+// lower returns how many of the sorted numbers x are less than each of n bounds, or than 0, 1, … n-1 where bounds is nil.
+func lower[V int32 | int64](p *planner, x *device.Buffer[V], bounds *device.Buffer[int64], n int64) (*device.Buffer[int64], error) {
+	first, err := device.Alloc[int64](p.dev, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.launch(kernels.Lower(integer[V]().name), n, device.Value(x.Len()), device.Value(n), x.Arg(), bounds.Arg(), first.Arg()); err != nil {
+		return nil, errors.Join(err, first.Close())
+	}
+	return first, nil
+}
