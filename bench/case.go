@@ -47,9 +47,6 @@ func (c Case) Check() error {
 	switch t := c.Tiling; t.By {
 	case "", TileByModel, TileNone, TileBySearch:
 	case TileGiven:
-		if t.Tile.Ti != 0 || t.Tile.Tj < 0 || t.Tile.Tk < 0 || t.Tile.Tk%minDepth != 0 {
-			return fmt.Errorf("bench: tile %s; want 0 rows, columns ≥ 0 and a depth that is a multiple of %d", tileText(t.Tile), minDepth)
-		}
 		if t.Tile.Tk > 0 && t.Tile.Tj == 0 {
 			return fmt.Errorf("bench: tile %s; want columns where K is cut", tileText(t.Tile))
 		}

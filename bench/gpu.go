@@ -117,9 +117,8 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 	if err != nil {
 		return nil, nil, p.named(err)
 	}
-	rec := s.newRecord(p)
-	rec.TileBy = cmp.Or(p.c.Tiling.By, TileByModel)
-	if err := s.timeSets(ctx, p, sets, rec, func(o *Placed[T]) (*operation[T], error) { return withPlan(p, o, p.c.Tiling) }); err != nil {
+	rec, err := s.ownOnGPU(ctx, p, sets)
+	if err != nil {
 		return nil, nil, err
 	}
 	s.boundGPU(rec, gather)
@@ -153,6 +152,16 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 		}
 	}
 	return all, failed, nil
+}
+
+// ownOnGPU measures this project's implementation on operands in place.
+func (s *Session[T]) ownOnGPU(ctx context.Context, p *problem[T], sets []*Placed[T]) (rec *Record, err error) {
+	if p.c.Tiling.By != TileBySearch {
+		rec = s.newRecord(p)
+		rec.TileBy = cmp.Or(p.c.Tiling.By, TileByModel)
+		return rec, s.timeSets(ctx, p, sets, rec, func(o *Placed[T]) (*operation[T], error) { return withPlan(p, o, p.c.Tiling) })
+	}
+	return s.searchOnGPU(ctx, p, sets[0])
 }
 
 // timeSets measures an implementation that is planned for each set of operands.

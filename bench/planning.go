@@ -24,8 +24,8 @@ type firstCalls struct {
 	tile    model.Tile // that the plan ends with
 }
 
-// planning returns the first calls of a new plan.
-func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (firstCalls, error) {
+// planning returns the first calls of a new plan, which plan makes for a pattern that nobody has looked at.
+func (s *Session[T]) planning(ctx context.Context, p *problem[T], plan func(*pattern.Resident) (*operation[T], error)) (firstCalls, error) {
 	clock := newTimer(s.dev)
 	least, leastMore := firstCalls{}, math.Inf(1)
 	for range planned {
@@ -36,7 +36,7 @@ func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (firstCalls, e
 			if err != nil {
 				return err
 			}
-			op, err := ours(s.dev, p, pat, Tiling{})
+			op, err := plan(pat)
 			if err != nil {
 				return errors.Join(err, pat.Close())
 			}
@@ -55,7 +55,9 @@ func (s *Session[T]) planning(ctx context.Context, p *problem[T]) (firstCalls, e
 					last = min(last, took)
 					after++
 				}
-				if first.tile, settled, err = op.tile(ctx); err != nil {
+				if op.tile == nil {
+					settled = true
+				} else if first.tile, settled, err = op.tile(ctx); err != nil {
 					return err
 				}
 			}

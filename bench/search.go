@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"sddmmkit/model"
+	"sddmmkit/pattern"
+	"sddmmkit/sddmm"
 )
 
 // Search is what an exhaustive search for a tile found, and what the model and a plan make of the case.
@@ -35,8 +37,17 @@ type Trial struct {
 	Predicted float64 `json:"predicted_seconds"` // by the model
 }
 
-// search tries tiles for a problem, and asks the model and new plans for theirs.
-func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, err error) {
+// searcher is what a search differs in between devices.
+type searcher[T sddmm.Float] struct {
+	op      *operation[T]                                    // whose tile the search sets
+	plan    func(*pattern.Resident) (*operation[T], error)   // makes a plan for a new pattern
+	predict func(model.Tile) float64                         // seconds
+	try     func(t *tournament, keep ...model.Tile) error    // enters tiles and has rounds
+	ready   func(ctx context.Context, tile model.Tile) error // makes what calls with a tile need, before the clock starts
+}
+
+// searchOnCPU tries panels of columns, and slices of K.
+func (s *Session[T]) searchOnCPU(ctx context.Context, p *problem[T]) (rec *Record, err error) {
 	pat, err := s.pattern(p.c.Op)
 	if err != nil {
 		return nil, err
@@ -47,45 +58,106 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 			return nil, err
 		}
 	}
-	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0))))
-	if err != nil {
-		return nil, err
-	}
 	op, err := ours(s.dev, p, s.pat, Tiling{By: TileGiven})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, op.close()) }()
-	rec = s.newRecord(p)
-	if rec.Accuracy, err = first(ctx, p, op); err != nil {
-		return nil, err
+	rec, best, err := s.search(ctx, p, pat, searcher[T]{
+		op:      op,
+		plan:    func(pat *pattern.Resident) (*operation[T], error) { return ours(s.dev, p, pat, Tiling{}) },
+		predict: func(tile model.Tile) float64 { return s.predict(machine, p, tile) },
+		try: func(t *tournament, keep ...model.Tile) error {
+			return t.run(p.c.Op, gathered(p.m, p.c), p.c.K, keep...)
+		},
+		ready: func(_ context.Context, tile model.Tile) error {
+			if tile.Tj == 0 {
+				return nil
+			}
+			_, err := pat.Panels(tile.Tj)
+			return err
+		},
+	})
+	if err == nil {
+		s.bound(rec, p, best)
 	}
+	return rec, err
+}
 
-	plan, err := s.planning(ctx, p)
+// searchOnGPU tries gathering and, for SDDMM, panels of popular columns in shared memory, on operands in place.
+func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T]) (rec *Record, err error) {
+	op, err := withPlan(p, o, Tiling{By: TileGiven})
 	if err != nil {
 		return nil, err
+	}
+	defer func() { err = errors.Join(err, op.close()) }()
+	op.varies = true // schemes add up in different orders
+	elem := int(unsafe.Sizeof(T(0)))
+	choice, err := o.Pattern.Choose(ctx, modelOps[p.c.Op], p.c.K, elem)
+	if err != nil {
+		return nil, err
+	}
+	var tiles []model.Tile
+	if p.c.Op == SDDMM {
+		if tiles, err = o.Pattern.SharedTiles(p.c.K, elem); err != nil {
+			return nil, err
+		}
+	}
+	rec, _, err = s.search(ctx, p, o.Pattern, searcher[T]{
+		op: op,
+		plan: func(pat *pattern.Resident) (*operation[T], error) {
+			with := *o
+			with.Pattern = pat
+			return withPlan(p, &with, Tiling{})
+		},
+		predict: func(tile model.Tile) float64 {
+			for _, a := range choice.Alternatives {
+				if a.Tile == tile {
+					return a.Seconds
+				}
+			}
+			return 0 // the model has one number of panels for each width
+		},
+		try:   func(t *tournament, keep ...model.Tile) error { return t.among(append(keep, tiles...)) },
+		ready: func(ctx context.Context, _ model.Tile) error { return op.call(ctx) }, // cuts the pattern
+	})
+	return rec, err
+}
+
+// search tries tiles for a problem, and asks the model and new plans for theirs. It returns the fastest, too.
+func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Resident, by searcher[T]) (rec *Record, fastest model.Tile, err error) {
+	none := model.Tile{}
+	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0))))
+	if err != nil {
+		return nil, none, err
+	}
+	rec = s.newRecord(p)
+	if rec.Accuracy, err = first(ctx, p, by.op); err != nil {
+		return nil, none, err
+	}
+	plan, err := s.planning(ctx, p, by.plan)
+	if err != nil {
+		return nil, none, err
 	}
 	clock := newTimer(s.dev)
 	calls := 0
 	t := &tournament{turn: func(tile model.Tile) (float64, error) {
-		if err := op.set(tile); err != nil {
+		if err := by.op.set(tile); err != nil {
 			return 0, err
 		}
-		if tile.Tj > 0 { // panels are made before the clock starts
-			if _, err := pat.Panels(tile.Tj); err != nil {
-				return 0, err
-			}
+		if err := by.ready(ctx, tile); err != nil {
+			return 0, err
 		}
-		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return op.call(ctx) })
+		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return by.op.call(ctx) })
 	}}
-	if err := t.run(p.c.Op, gathered(p.m, p.c), p.c.K, choice.Tile, plan.tile); err != nil {
-		return nil, err
+	if err := by.try(t, choice.Tile, plan.tile); err != nil {
+		return nil, none, err
 	}
 	best := t.best()
 	slices.SortStableFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
 	found := &Search{}
 	for _, c := range t.all {
-		trial := Trial{tileText(c.tile), c.least(), len(c.samples), s.predict(machine, p, c.tile)}
+		trial := Trial{tileText(c.tile), c.least(), len(c.samples), by.predict(c.tile)}
 		found.Tiles = append(found.Tiles, trial)
 		held := Held{trial, c.least()/best.least() - 1}
 		if c.tile == choice.Tile {
@@ -96,19 +168,18 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T]) (rec *Record, er
 			found.Planning = max(plan.seconds/Summarize(c.samples).Median-float64(plan.calls), 0)
 		}
 	}
-	if err := op.set(best.tile); err != nil {
-		return nil, err
+	if err := by.op.set(best.tile); err != nil {
+		return nil, none, err
 	}
-	if err := op.call(ctx); err != nil {
-		return nil, err
+	if err := by.op.call(ctx); err != nil {
+		return nil, none, err
 	}
-	if err := again(p, op, rec.Accuracy); err != nil {
-		return nil, err
+	if err := again(p, by.op, rec.Accuracy); err != nil {
+		return nil, none, err
 	}
 	rec.Tile, rec.TileBy, rec.Search = tileText(best.tile), TileBySearch, found
 	rec.fill(timed{samples: best.samples, calls: 1}, calls, clock.name())
-	s.bound(rec, p, best.tile)
-	return rec, nil
+	return rec, best.tile, nil
 }
 
 // Searched sums up the searches among records.

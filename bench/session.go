@@ -80,9 +80,6 @@ func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[
 		return nil, nil, err
 	}
 	launcher, onGPU := s.dev.(device.Launcher)
-	if onGPU && c.Tiling.By == TileBySearch {
-		return nil, nil, fmt.Errorf("bench: tiles by %q; on %s want %q, %q or %q", c.Tiling.By, s.dev.Name(), TileByModel, TileNone, TileGiven)
-	}
 	runtime.GC() // the operands of the case before are garbage now
 	p, err := newProblem(s.dev, s.m, c, s.opt.Seed)
 	if err != nil {
@@ -96,7 +93,7 @@ func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[
 	default:
 		one := s.one
 		if c.Tiling.By == TileBySearch {
-			one = s.search
+			one = s.searchOnCPU
 		}
 		var rec *Record
 		rec, err = one(ctx, p)

@@ -30,19 +30,24 @@ type Tiling struct {
 // fixed says that the plan is told its tile.
 func (t Tiling) fixed() bool { return t.By == TileNone || t.By == TileGiven }
 
-// ParseTiling reads none, model, exhaustive, or a tile as TixTjxTk: rows, columns and depth, each
-// a number or 0 for all. Rows are not cut on a CPU: Ti is 0.
+// OnCPU reports whether the tile, if one is given, is one that CPU paths can have.
+func (t Tiling) OnCPU() bool {
+	return t.Tile.Ti == 0 && t.Tile.Tk%minDepth == 0 && t.Tile.Panels == 0
+}
+
+// ParseTiling reads none, model, exhaustive, or a tile as TixTjxTk: rows, columns and depth, each a number or 0 for
+// all, and on GPUs as TixTjxTkxPANELS too: how many panels of Tj columns are kept in shared memory.
 func ParseTiling(text string) (Tiling, error) {
 	switch by := TileBy(text); by {
 	case TileByModel, TileNone, TileBySearch:
 		return Tiling{By: by}, nil
 	}
-	bad := fmt.Errorf("tile %q: want none, model, exhaustive or TixTjxTk such as 0x4096x128, where 0 means all", text)
+	bad := fmt.Errorf("tile %q: want none, model, exhaustive or TixTjxTk such as 0x4096x128, where 0 means all; on GPUs also TixTjxTkxPANELS", text)
 	parts := strings.Split(text, "x")
-	if len(parts) != 3 {
+	if len(parts) != 3 && len(parts) != 4 {
 		return Tiling{}, bad
 	}
-	var n [3]int
+	var n [4]int
 	for i, p := range parts {
 		v, err := strconv.ParseInt(p, 10, 32)
 		if err != nil || v < 0 {
@@ -50,18 +55,19 @@ func ParseTiling(text string) (Tiling, error) {
 		}
 		n[i] = int(v)
 	}
-	if n[0] != 0 {
-		return Tiling{}, fmt.Errorf("tile %q: rows are not cut on a CPU; want 0 for Ti", text)
-	}
-	return Tiling{By: TileGiven, Tile: model.Tile{Tj: n[1], Tk: n[2]}}, nil
+	return Tiling{By: TileGiven, Tile: model.Tile{Ti: n[0], Tj: n[1], Tk: n[2], Panels: n[3]}}, nil
 }
 
-// tileText writes a tile as ParseTiling reads it: none, or 0xTjxTk.
+// tileText writes a tile as ParseTiling reads it.
 func tileText(t model.Tile) string {
 	if t == (model.Tile{}) {
 		return "none"
 	}
-	return fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
+	text := fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
+	if t.Panels > 0 {
+		text += fmt.Sprintf("x%d", t.Panels)
+	}
+	return text
 }
 
 // coarse are the widths of panels that a search tries, for a matrix with the given number of rows of B: a

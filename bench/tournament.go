@@ -80,6 +80,21 @@ func (t *tournament) round(behind float64) error {
 	return nil
 }
 
+// among tries no tile and the given ones, the first two to the end.
+func (t *tournament) among(tiles []model.Tile) error {
+	for n, tile := range append([]model.Tile{{}}, tiles...) {
+		if _, err := t.enter(tile, n < 3); err != nil {
+			return err
+		}
+	}
+	for _, behind := range dropOut {
+		if err := t.round(behind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // run tries no tile, the tiles to keep and panels from the widest down; after a round the widths between
 // those near the best, and slices of K; and then has rounds.
 func (t *tournament) run(op Op, gathered, k int, keep ...model.Tile) error {

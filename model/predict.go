@@ -10,6 +10,10 @@ type Tile struct {
 	Ti int // rows; the CPU paths do not cut them
 	Tj int // columns of a panel
 	Tk int // slice of K
+
+	// Panels is how many panels of popular columns a GPU keeps in shared memory, one after the other; other columns are
+	// gathered. 0 on a GPU means as many as are useful. CPUs cut all columns into panels, and it is 0 there.
+	Panels int
 }
 
 // Prediction is what a tile costs.

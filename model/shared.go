@@ -157,6 +157,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) 
 	}
 	// In the end multiprocessors wait for the last items, half of one on average.
 	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
+	p.Tile.Panels = p.Panels
 	p.Seconds += float64(t.NNZ-inPanels)*t.gather() + float64(g.Units)*(sharedLaunch+last/2)
 	return p, inPanels
 }

@@ -122,6 +122,31 @@ func (r *Resident) gpu() *model.GPU {
 	return r.model
 }
 
+// SharedTiles returns the tiles of the shared scheme that a search tries on a GPU: for each slice of K a panel as wide as
+// shared memory takes, blocks of rows as the model has them, and 1, 2, 4, … panels up to all that are useful.
+func (r *Resident) SharedTiles(k, elemBytes int) ([]model.Tile, error) {
+	gpu := r.gpu()
+	var tiles []model.Tile
+	for _, bytes := range model.SharedSlices {
+		t := model.Tile{Ti: gpu.SharedHeight(k, elemBytes), Tk: bytes / elemBytes}
+		if t.Tj = gpu.SharedWidth(t.Tk, elemBytes); t.Tj == 0 || bytes > model.SharedSlices[0] && t.Tk >= 2*k {
+			continue // a slice of which most is padding
+		}
+		useful, err := r.usefulPanels(t.Tj, t.Ti)
+		if err != nil {
+			return nil, err
+		}
+		for n := 1; n < useful; n *= 2 {
+			t.Panels = n
+			tiles = append(tiles, t)
+		}
+		if t.Panels = useful; useful > 0 {
+			tiles = append(tiles, t)
+		}
+	}
+	return tiles, nil
+}
+
 // SharedTile returns a tile of the shared scheme with the sides that t leaves open, 0 rows or 0 of K.
 func (r *Resident) SharedTile(t model.Tile, k, elemBytes int) model.Tile {
 	if t.Ti == 0 {

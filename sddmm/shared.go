@@ -1,6 +1,7 @@
 package sddmm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,13 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme,
 			return scheme{}, nil
 		}
 		tile := pl.pat.SharedTile(*pl.tile, k, elem)
-		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, pattern.UsefulPanels)
+		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, cmp.Or(tile.Panels, pattern.UsefulPanels))
 		return scheme{tile, shared}, err
 	}
 	var shared *pattern.Shared
 	c, err := pl.pat.Choose(ctx, model.SDDMM, k, elem)
 	if err == nil && c.Tile != (model.Tile{}) {
-		if shared, err = pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Panels); err == nil {
+		if shared, err = pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Tile.Panels); err == nil {
 			err = pl.reserve(shared.Entries)
 		}
 	}
@@ -57,11 +58,11 @@ func sharedDepth[T Float](k int) bool { return k > 0 && k%dialect.VectorOf(diale
 // checkSharedTile checks a tile for SetTile.
 func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
 	depths := kernels.Depths(dialect.TypeOf[T]())
-	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
+	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && t.Panels >= 0 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
 		return nil
 	}
-	return fmt.Errorf("sddmm: tile of %d rows, %d columns and %d of K; on %s want zeros, or 0 to 65536 rows, 1 to 65536 columns and a slice of %v of K, 0 for a choice",
-		t.Ti, t.Tj, t.Tk, pl.pat.Device().Kind(), depths)
+	return fmt.Errorf("sddmm: %d panels with tiles of %d rows, %d columns and %d of K; on %s want zeros, or 0 to 65536 rows, 1 to 65536 columns, a slice of %v of K and panels ≥ 0, 0 for a choice",
+		t.Panels, t.Ti, t.Tj, t.Tk, pl.pat.Device().Kind(), depths)
 }
 
 // launchShared launches the kernel that keeps panels in shared memory, the one that puts its dot products in their

@@ -17,8 +17,8 @@ import (
 // the model thinks best, and later calls use the fastest. K ≤ 4 never uses a tile, for then a row of C is not
 // summed in the order of its non-zeros.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
-	if t.Ti != 0 || t.Tj < 0 || t.Tk != 0 {
-		return fmt.Errorf("spmm: tile of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0 and 0 of K", t.Ti, t.Tj, t.Tk)
+	if t != (model.Tile{Tj: t.Tj}) || t.Tj < 0 {
+		return fmt.Errorf("spmm: %d panels with tiles of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0, 0 of K and 0 panels", t.Panels, t.Ti, t.Tj, t.Tk)
 	}
 	pl.tile = &t
 	return nil

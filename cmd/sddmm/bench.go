@@ -95,7 +95,7 @@ Suites: ` + suiteHelp(),
 	flags.StringVar(&f.device, "device", "cpu", "what to measure: auto, cpu, cuda:N, opencl:N")
 	flags.IntSliceVar(&f.threads, "threads", []int{0}, "CPU threads, 0 for all")
 	flags.StringSliceVar(&f.types, "type", []string{"float32"}, "float32, float64")
-	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128, 0 for all")
+	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128, 0 for all; on GPUs also TixTjxTkxPANELS")
 	flags.IntVar(&f.samples, "samples", 10, "samples of a case at least")
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
@@ -230,6 +230,10 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 	if p.peers, err = f.parsePeers(); err != nil {
 		return nil, err
 	}
+	onCPU := f.device == "cpu" || f.device == "auto"
+	if onCPU && !p.suite.Tiling.OnCPU() {
+		return nil, usagef("--tile %s: on a CPU want 0 rows, a multiple of 128 of K and no panels", f.tile)
+	}
 	p.cases = p.suite.Cases()
 	for i := range p.cases {
 		if err := p.cases[i].Check(); err != nil {
@@ -248,7 +252,6 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 	if p.suite.Seconds > 0 && !changed("seconds") {
 		seconds = p.suite.Seconds
 	}
-	onCPU := f.device == "cpu" || f.device == "auto"
 	if !onCPU {
 		p.threads = []int{0} // of a CPU
 	}
@@ -262,8 +265,6 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
 	case f.cold && onCPU:
 		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
-	case !onCPU && p.suite.Tiling.By == bench.TileBySearch:
-		return nil, usagef("--tile %s: on a GPU want model, none or TixTjxTk", f.tile)
 	case changed("out") && f.out == "", changed("export") && f.export == "":
 		return nil, usagef("--out and --export want the name of a file")
 	case f.export != "" && len(p.suite.Matrices) != 1:
