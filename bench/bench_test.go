@@ -504,6 +504,8 @@ func TestCounts(t *testing.T) {
 		{Case{Op: SDDMM, K: 10}, 4, Counts{120, 6*40 + 3*40 + 6*8 + 40, 4*40 + 3*40 + 6*8 + 40}},
 		{Case{Op: SDDMM, K: 10, Epilogue: sddmm.Scale}, 4, Counts{120, 6*40 + 3*40 + 6*12 + 40, 4*40 + 3*40 + 6*12 + 40}},
 		{Case{Op: SpMM, K: 10}, 8, Counts{120, 6*80 + 4*80 + 6*12 + 40, 4*80 + 4*80 + 6*12 + 40}},
+		{Case{Op: SDDMM, K: 10, Stored: "float16"}, 4, Counts{120, 6*20 + 3*20 + 6*8 + 40, 4*20 + 3*20 + 6*8 + 40}},
+		{Case{Op: SpMM, K: 10, Stored: "bfloat16"}, 4, Counts{120, 6*20 + 4*40 + 6*8 + 40, 4*20 + 4*40 + 6*8 + 40}},
 		{Case{Op: SpMMT, K: 1}, 4, Counts{12, 6*4 + 5*4 + 6*8 + 48, 3*4 + 5*4 + 6*8 + 48}},
 	} {
 		if got, _ := count(small[float32](t), c.c, c.size); got != c.want {

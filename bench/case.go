@@ -28,6 +28,10 @@ type Case struct {
 	Epilogue sddmm.Epilogue // of SDDMM
 	K        int            // columns of A, B and C
 	Tiling   Tiling         // how the tile is chosen
+
+	// Stored is the type of A and B where it is one of 16 bits, bfloat16 or float16, whose sums are of float32; empty
+	// for the type of everything else. It is for GPUs and float32.
+	Stored string
 }
 
 // Check says what is wrong with a case.
@@ -43,6 +47,9 @@ func (c Case) Check() error {
 		return fmt.Errorf("bench: %s has no epilogue, and %v was given", c.Op, c.Epilogue)
 	case c.Op != SDDMM && c.Tiling.Tile.Tk != 0:
 		return fmt.Errorf("bench: tile %s of %s: K is cut for %s only; want 0 for Tk", tileText(c.Tiling.Tile), c.Op, SDDMM)
+	}
+	if c.Stored != "" && shorts[c.Stored] == nil {
+		return fmt.Errorf("bench: A and B in %q; want bfloat16, float16 or what results are in", c.Stored)
 	}
 	switch t := c.Tiling; t.By {
 	case "", TileByModel, TileNone, TileBySearch:

@@ -16,15 +16,23 @@ type traffic struct {
 	streamed int64      // bytes of everything else
 }
 
+// storedBytes is the size of an element of A and B, where that of everything else is size.
+func storedBytes(c Case, size int64) int64 {
+	if c.Stored != "" {
+		return 2
+	}
+	return size
+}
+
 // count returns what c does on m, with elements of size bytes.
 func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
 	nnz, k := m.S.NNZ(), int64(c.K)
-	t := traffic{row: k * size, gathered: m.cols}
-	values := size // of each non-zero
-	dense := int64(m.S.Rows)
+	t := traffic{row: k * storedBytes(c, size), gathered: m.cols}
+	values := size                         // of each non-zero
+	dense, each := int64(m.S.Rows), k*size // rows of C, or of A, and the bytes of one
 	switch c.Op {
 	case SDDMM:
-		dense = m.rows.active() // rows of A without non-zeros are not read
+		dense, each = m.rows.active(), t.row // rows of A without non-zeros are not read
 		if c.Epilogue != sddmm.Dot {
 			values *= 2
 		}
@@ -35,6 +43,6 @@ func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
 	if c.Op == SpMMT {
 		pointers = int64(m.S.Cols) + 1
 	}
-	t.streamed = dense*t.row + nnz*(4+values) + 8*pointers
+	t.streamed = dense*each + nnz*(4+values) + 8*pointers
 	return Counts{Flops: 2 * nnz * k, Bytes: nnz*t.row + t.streamed, Compulsory: t.gathered.active()*t.row + t.streamed}, t
 }

@@ -122,7 +122,7 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 		return nil, nil, err
 	}
 	s.boundGPU(rec, gather)
-	if c, ok := sets[0].Pattern.Chosen(modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0)))); ok && c.Seconds > 0 && !p.c.Tiling.fixed() {
+	if c, ok := sets[0].Pattern.Chosen(modelOps[p.c.Op], p.c.K, int(storedBytes(p.c, int64(unsafe.Sizeof(T(0)))))); ok && c.Seconds > 0 && !p.c.Tiling.fixed() {
 		rec.PredictedSeconds = &c.Seconds
 	}
 	all = append(all, rec)

@@ -156,6 +156,43 @@ func checkGPURecord(t *testing.T, rec *Record, matrix string, cold bool) {
 	}
 }
 
+// With A and B in 16 bits results are those of the rounded operands, and half the bytes are counted.
+func TestGPUStored(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		opt := brief
+		opt.Gather = true
+		m := random[float32](t, 200, 150)
+		for _, c := range allCases(1, 24) {
+			whole, err := Run(ctxb, device.Device(dev), m, c, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, stored := range []string{"bfloat16", "float16"} {
+				c.Stored = stored
+				rec, err := Run(ctxb, device.Device(dev), m, c, opt)
+				if err != nil {
+					t.Fatalf("%+v: %v", c, err)
+				}
+				if rec.Type != stored || !strings.Contains(rec.Kernel, stored) || rec.Bytes >= whole.Bytes || rec.Flops != whole.Flops ||
+					rec.Sum == whole.Sum || rec.Checked == 0 || rec.GatherSeconds == nil {
+					t.Errorf("%+v: %+v", c, rec)
+				}
+			}
+		}
+		c := Case{Op: SpMM, K: 8, Stored: "float16"}
+		if _, err := Run(ctxb, device.Device(dev), random[float64](t, 9, 9), c, opt); err == nil {
+			t.Error("results in float64 passed")
+		}
+		if _, err := Run(ctxb, cpu.New(1), m, c, brief); err == nil {
+			t.Error("the CPU passed")
+		}
+		c.Stored = "float8"
+		if _, err := Run(ctxb, device.Device(dev), m, c, opt); err == nil || !strings.Contains(err.Error(), "bfloat16") {
+			t.Errorf("%s: %v", c.Stored, err)
+		}
+	})
+}
+
 // Nothing to do is measured as well, and what cannot be measured is said.
 func TestGPULimits(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {

@@ -91,6 +91,7 @@ func leastSeconds(ctx context.Context, dev device.Device, call func() error) (fl
 type gatherKey struct {
 	transposed bool
 	k          int
+	stored     string
 }
 
 // gatherSeconds returns the time in which a GPU reads the rows of B that the non-zeros of a case ask for and does
@@ -100,7 +101,7 @@ func (s *Session[T]) gatherSeconds(ctx context.Context, dev device.Launcher, p *
 	if !s.opt.Gather || o.Pattern.NNZ == 0 {
 		return 0, nil
 	}
-	key := gatherKey{p.c.Op == SpMMT, p.c.K}
+	key := gatherKey{p.c.Op == SpMMT, p.c.K, p.c.Stored}
 	if seconds, ok := s.gathers[key]; ok {
 		return seconds, nil
 	}
@@ -116,7 +117,11 @@ func (s *Session[T]) gatherSeconds(ctx context.Context, dev device.Launcher, p *
 	defer out.Close()
 	want := gatheredSum(p, pat.Host().ColIdx)
 	best := math.Inf(1)
-	for _, g := range kernels.Gathers(dialect.TypeOf[T](), p.c.K, o.B.Aligned()) {
+	b := bRowsOf(o.B)
+	if o.short != nil {
+		b = o.short.rows()
+	}
+	for _, g := range kernels.Gathers(b.elem, b.k, b.aligned) {
 		kernel, err := g.Variant().Load(dev)
 		if err != nil {
 			return 0, err
@@ -126,8 +131,8 @@ func (s *Session[T]) gatherSeconds(ctx context.Context, dev device.Launcher, p *
 		}
 		blocks := (groups + g.Groups() - 1) / g.Groups()
 		seconds, err := leastSeconds(ctx, dev, func() error {
-			return kernel.Launch(blocks, kernels.Threads, 0, device.Value(pat.NNZ), device.Value(int32(p.c.K)),
-				pat.ColIdx.Arg(), o.B.Buf.Arg(), device.Value(int64(o.B.Stride)), out.Arg())
+			return kernel.Launch(blocks, kernels.Threads, 0, device.Value(pat.NNZ), device.Value(int32(b.k)),
+				pat.ColIdx.Arg(), b.buf, b.stride, out.Arg())
 		})
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", g.Name(), err)

@@ -37,6 +37,7 @@ type Placed[T sddmm.Float] struct {
 	A, B    *dense.Resident[T] // A for SDDMM only
 	Out     *device.Buffer[T]  // SDDMM: a value per non-zero; otherwise the rows of C, one after the other
 
+	short  shortOperands                // instead of A and B, where those are of 16 bits
 	opened []interface{ Close() error } // what belongs to it alone
 }
 
@@ -52,11 +53,16 @@ func (o *Placed[T]) Close() error {
 
 // C is the result of SpMM as a matrix.
 func (o *Placed[T]) C() *dense.Resident[T] {
-	rows := 0
-	if k := int64(o.B.Cols); k > 0 {
-		rows = int(o.Out.Len() / k)
+	rows, k := 0, 0
+	if o.short != nil {
+		k = o.short.rows().k
+	} else {
+		k = o.B.Cols
 	}
-	return &dense.Resident[T]{Rows: rows, Cols: o.B.Cols, Stride: o.B.Cols, Buf: o.Out}
+	if k > 0 {
+		rows = int(o.Out.Len() / int64(k))
+	}
+	return &dense.Resident[T]{Rows: rows, Cols: k, Stride: k, Buf: o.Out}
 }
 
 // place puts the operands of a problem on a device, where its pattern already is. values are those of S, or nil
@@ -74,15 +80,22 @@ func (p *problem[T]) place(dev device.Device, pat *pattern.Resident, values *dev
 		}
 		o.opened = append(o.opened, o.Values)
 	}
-	if o.B, err = dense.Place(dev, p.b); err != nil {
-		return o, fmt.Errorf("operand B: %w", err)
-	}
-	o.opened = append(o.opened, o.B)
-	if p.c.Op == SDDMM {
-		if o.A, err = dense.Place(dev, p.a); err != nil {
-			return o, fmt.Errorf("operand A: %w", err)
+	if p.c.Stored != "" {
+		if o.short, err = shorts[p.c.Stored].place(dev, p.c, any(p.a).(dense.Matrix[float32]), any(p.b).(dense.Matrix[float32])); err != nil {
+			return o, err
 		}
-		o.opened = append(o.opened, o.A)
+		o.opened = append(o.opened, o.short)
+	} else {
+		if o.B, err = dense.Place(dev, p.b); err != nil {
+			return o, fmt.Errorf("operand B: %w", err)
+		}
+		o.opened = append(o.opened, o.B)
+		if p.c.Op == SDDMM {
+			if o.A, err = dense.Place(dev, p.a); err != nil {
+				return o, fmt.Errorf("operand A: %w", err)
+			}
+			o.opened = append(o.opened, o.A)
+		}
 	}
 	if o.Out, err = device.Alloc[T](dev, p.out); err != nil {
 		return o, fmt.Errorf("the result: %w", err)
@@ -132,6 +145,10 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 		}
 		op.close = plan.Close
 		op.set = plan.SetTile
+		if o.short != nil {
+			o.short.sddmm(any(op).(*operation[float32]), any(plan).(*sddmm.Plan[float32]), p.c, any(o).(*Placed[float32]))
+			return op, nil
+		}
 		op.call = func(ctx context.Context) error {
 			return plan.Run(ctx, p.c.Epilogue, 1, o.Values, o.A, o.B, 0, o.Out)
 		}
@@ -140,7 +157,7 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 			return t, settled, nil
 		}
 		if launches {
-			op.kernel = plan.Kernel(o.A, o.B)
+			op.kernel = sddmm.Kernel(plan, o.A, o.B)
 		}
 		return op, nil
 	}
@@ -160,9 +177,13 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 	c := o.C()
 	op.close = plan.Close
 	op.set = plan.SetTile
+	if o.short != nil {
+		o.short.spmm(any(op).(*operation[float32]), any(plan).(*spmm.Plan[float32]), form, any(o).(*Placed[float32]))
+		return op, nil
+	}
 	op.call = func(ctx context.Context) error { return plan.Run(ctx, form, 1, o.Values, o.B, 0, c) }
 	if launches {
-		op.kernel = plan.Kernel(form, o.B, c)
+		op.kernel = spmm.Kernel(plan, form, o.B, c)
 		return op, nil
 	}
 	op.tile = func(context.Context) (model.Tile, bool, error) {

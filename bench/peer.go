@@ -39,6 +39,9 @@ func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Mat
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+	if c.Stored != "" {
+		return nil, &SkipError{peer, "it has no matrices of " + c.Stored}
+	}
 	var err error
 	if opt.Sampling, err = opt.Sampling.withDefaults(); err != nil {
 		return nil, err

@@ -50,12 +50,14 @@ func newProblem[T sddmm.Float](dev device.Device, m *Matrix[T], c Case, seed uin
 	if p.b, err = p.operand(dev, gathered, c.K, operandB, seed); err != nil {
 		return nil, err
 	}
+	p.round(p.b)
 	p.out = int64(written) * int64(c.K)
 	switch c.Op {
 	case SDDMM:
 		if p.a, err = p.operand(dev, s.Rows, c.K, operandA, seed); err != nil {
 			return nil, err
 		}
+		p.round(p.a)
 		p.out = s.NNZ()
 		return p, p.expectSDDMM(seed)
 	case SpMMT:

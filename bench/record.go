@@ -40,7 +40,7 @@ type Record struct {
 	DataHash       string `json:"data_hash"` // of the pattern
 	Seed           uint64 `json:"seed"`      // of the dense operands
 	K              int    `json:"k"`
-	Type           string `json:"type"` // float32, float64
+	Type           string `json:"type"` // float32, float64; bfloat16, float16: Case.Stored
 	Device         string `json:"device"`
 	Threads        int    `json:"threads"`             // 0 where the device has none
 	Tile           string `json:"tile"`                // in use: none, or TixTjxTk with 0 for all

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
 	m, c := p.m, p.c
 	counts, _ := count(m, c, int64(unsafe.Sizeof(T(0))))
 	return &Record{Cache: Warm, Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
-		DataHash: m.Hash, Seed: seed, K: c.K, Type: typeName[T](), Counts: counts}
+		DataHash: m.Hash, Seed: seed, K: c.K, Type: cmp.Or(c.Stored, typeName[T]()), Counts: counts}
 }
 
 // maxSettling is the number of calls after which a plan that still tries tiles is measured as it is.
@@ -152,7 +153,15 @@ func (r *Record) bound(roof Roofline, t traffic) {
 func operandBytes[T sddmm.Float](m *Matrix[T], c Case) int64 {
 	size := int64(unsafe.Sizeof(T(0)))
 	rows, cols, k, nnz := int64(m.S.Rows), int64(m.S.Cols), int64(c.K), m.S.NNZ()
-	need := (rows+cols)*k*size + nnz*(4+2*size) + 8*rows
+	gathered, others := cols, rows // rows of B, and of A or C
+	if c.Op == SpMMT {
+		gathered, others = rows, cols
+	}
+	stored, each := storedBytes(c, size), size
+	if c.Op == SDDMM {
+		each = stored
+	}
+	need := (gathered*stored+others*each)*k + nnz*(4+2*size) + 8*rows
 	if c.Op == SpMMT {
 		need += nnz*(4+8) + 8*cols // a second index
 	}

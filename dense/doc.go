@@ -11,7 +11,7 @@
 // Operands of one operation that live on different devices are an error that names both.
 //
 // Both may hold numbers of 16 bits, [device.BFloat16] or [device.Float16], for storage: [Rounded], [Round] and [Widen] convert
-// them from and to float32.
+// them from and to float32; sddmm.RunMixed and spmm.RunMixed take them as operands.
 //
 // Operations run on the CPU and on devices that launch kernels (files _gpu.go, and package dense/kernels). Reductions
 // are summed in float64 on both, in an order that depends on sizes alone: results have the same bits from run to

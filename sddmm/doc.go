@@ -20,6 +20,8 @@
 // threads, because each dot product is summed in an order that depends on K alone; on a GPU it depends on the scheme
 // too, which the plan chooses by the pattern and K (Plan.SetTile).
 //
+// RunMixed takes A and B in 16 bits, for GPUs: half the bytes to gather, and sums and results in float32.
+//
 // On GPUs a plan keeps a value for each non-zero on the device where rows of A and B have more than 256 bytes, and its
 // pattern 4 bytes for each where rows have fewer than 32 on average.
 package sddmm

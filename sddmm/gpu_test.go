@@ -19,3 +19,9 @@ func TestSharedOnGPUs(t *testing.T) {
 	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
 	conformance.OnGPUs(t, open, conformance.SDDMMShared)
 }
+
+// And with operands of 16 bits.
+func TestMixedOnGPUs(t *testing.T) {
+	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
+	conformance.OnGPUs(t, open, conformance.SDDMMMixed)
+}

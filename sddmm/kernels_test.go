@@ -30,6 +30,24 @@ func TestKernelsForTheModel(t *testing.T) {
 			}
 		}
 	}
+	names := map[string]bool{}
+	for _, v := range kernels.Variants() {
+		names[v.Name] = true
+	}
+	for _, name := range dialect.Types {
+		for k := range 3000 {
+			for i := range 4 {
+				aligned, pairs := i%2 == 1, i > 1
+				g := kernels.NewGather(name, k, aligned, pairs)
+				if v := dialect.VectorOf(name); (g.Vector == v) != (aligned && k%v == 0) || g.Vector != v && g.Vector != 1 {
+					t.Errorf("%s: %d elements a load for K = %d, aligned %t", name, g.Vector, k, aligned)
+				}
+				if !names[g.Name()] {
+					t.Fatalf("%s is no variant", g.Name())
+				}
+			}
+		}
+	}
 	if kernels.FinishPiece != pattern.PieceNNZ {
 		t.Errorf("a block finishes %d non-zeros, and pieces have %d", kernels.FinishPiece, pattern.PieceNNZ)
 	}

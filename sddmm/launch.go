@@ -2,6 +2,7 @@ package sddmm
 
 import (
 	"context"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -10,7 +11,7 @@ import (
 )
 
 // launch is the path of devices that run kernels. It returns when the work is on the device's stream.
-func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
+func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, alpha T, s *device.Buffer[T], a, b operand, beta T, p *device.Buffer[T]) error {
 	if err := ctx.Err(); err != nil || pl.pat.NNZ == 0 {
 		return err
 	}
@@ -43,7 +44,23 @@ type launchCall[T Float] struct {
 	f           Epilogue
 	alpha, beta T
 	s, p        *device.Buffer[T]
-	a, b        *dense.Resident[T]
+	a, b        operand
+}
+
+// operand is A or B as kernels take it.
+type operand struct {
+	elem    string // type of an element: one of dialect.Types
+	size    int    // of an element, bytes
+	cols    int
+	aligned bool // all rows start at multiples of 16 bytes
+	stride  device.Arg
+
+	from func(lo int) device.Arg // the matrix from column lo on
+}
+
+func operandOf[E device.Real](m *dense.Resident[E]) operand {
+	return operand{dialect.TypeOf[E](), int(unsafe.Sizeof(E(0))), m.Cols, m.Aligned(), device.Value(int64(m.Stride)),
+		func(lo int) device.Arg { return m.ColumnRange(lo, m.Cols).Buf.Arg() }}
 }
 
 // gathering is a pattern whose rows of B are read from wherever they are cached. Non-zero j is value at[j], or value j
@@ -86,12 +103,12 @@ const (
 
 // gather launches the kernel that reads rows of B from wherever they are cached, for one slice of K after the other.
 func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
-	v := kernels.NewGather(dialect.TypeOf[T](), c.a.Cols, c.a.Aligned() && c.b.Aligned(), t.rows != nil)
+	v := kernels.NewGather(c.a.elem, c.a.cols, c.a.aligned && c.b.aligned, t.rows != nil)
 	kernel, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
 		return err
 	}
-	k, slice, run := c.a.Cols, v.Slice(), v.Run(t.nnz, c.dev.Props().Units)
+	k, slice, run := c.a.cols, v.Slice(), v.Run(t.nnz, c.dev.Props().Units)
 	if k > slice {
 		if err := pl.reserveDots(t.nnz); err != nil {
 			return err
@@ -113,8 +130,7 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 			device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta)}
 		args = append(args, index...)
 		args = append(args, t.at.Arg(), c.s.Arg(),
-			c.a.ColumnRange(lo, hi).Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.ColumnRange(lo, hi).Buf.Arg(), device.Value(int64(c.b.Stride)),
-			c.p.Arg(), pl.dots.Arg())
+			c.a.from(lo), c.a.stride, c.b.from(lo), c.b.stride, c.p.Arg(), pl.dots.Arg())
 		if err := kernel.Launch(dialect.Blocks(t.nnz, int64(run)*v.Groups()), kernels.GatherThreads, 0, args...); err != nil {
 			return err
 		}
@@ -122,14 +138,15 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 	return nil
 }
 
-// Kernel names the kernel that Run launches for a and b on a GPU, of several the one with the most work; it is empty on
-// the CPU. It plans as Run does.
-func (pl *Plan[T]) Kernel(a, b *dense.Resident[T]) string {
+// Kernel names the kernel that Run or RunMixed launches for a and b on a GPU, of several the one with the most work; it is
+// empty on the CPU. It plans as they do.
+func Kernel[T Float, E device.Real](pl *Plan[T], a, b *dense.Resident[E]) string {
 	if _, ok := pl.pat.Device().(device.Launcher); !ok {
 		return ""
 	}
-	if s, err := pl.scheme(context.Background(), a, b); err == nil && s.shared != nil {
-		return kernels.NewTile(dialect.TypeOf[T](), s.tile.Tk).Name()
+	oa, ob := operandOf(a), operandOf(b)
+	if s, err := pl.scheme(context.Background(), oa, ob); err == nil && s.shared != nil {
+		return kernels.NewTile(oa.elem, s.tile.Tk).Name()
 	}
-	return kernels.NewGather(dialect.TypeOf[T](), a.Cols, a.Aligned() && b.Aligned(), pl.pairs()).Name()
+	return kernels.NewGather(oa.elem, oa.cols, oa.aligned && ob.aligned, pl.pairs()).Name()
 }

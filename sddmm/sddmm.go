@@ -65,11 +65,11 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 //
 // When ctx is done, Run returns its error within milliseconds and p is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
-	if err := pl.check(f, s, a, b, p); err != nil {
+	if err := check("sddmm.Run", pl, f, s, a, b, p); err != nil {
 		return err
 	}
 	if dev, ok := pl.pat.Device().(device.Launcher); ok {
-		return pl.launch(ctx, dev, f, alpha, s, a, b, beta, p)
+		return pl.launch(ctx, dev, f, alpha, s, operandOf(a), operandOf(b), beta, p)
 	}
 	return pl.runHost(ctx, pl.pat.Device().(device.Host), f, alpha, s, a, b, beta, p)
 }
@@ -81,8 +81,7 @@ func (pl *Plan[T]) Close() error {
 	return err
 }
 
-func (pl *Plan[T]) check(f Epilogue, s *device.Buffer[T], a, b *dense.Resident[T], p *device.Buffer[T]) error {
-	const op = "sddmm.Run"
+func check[T Float, E device.Real](op string, pl *Plan[T], f Epilogue, s *device.Buffer[T], a, b *dense.Resident[E], p *device.Buffer[T]) error {
 	if f >= epilogues {
 		return fmt.Errorf("%s: %v is no epilogue; want Dot, Scale, Residual or Quotient", op, f)
 	}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
-	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/model"
@@ -23,12 +21,11 @@ type scheme struct {
 }
 
 // scheme returns the scheme for A and B.
-func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme, error) {
-	k := a.Cols
-	if !sharedDepth[T](k) || !a.Aligned() || !b.Aligned() {
+func (pl *Plan[T]) scheme(ctx context.Context, a, b operand) (scheme, error) {
+	k, elem := a.cols, a.size
+	if elem < 4 || !sharedDepth(a.elem, k) || !a.aligned || !b.aligned {
 		return scheme{}, nil
 	}
-	elem := int(unsafe.Sizeof(T(0)))
 	if pl.tile != nil {
 		if pl.tile.Tj == 0 {
 			return scheme{}, nil
@@ -52,8 +49,8 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b *dense.Resident[T]) (scheme,
 	return scheme{c.Tile, shared}, err
 }
 
-// sharedDepth reports whether the kernel with panels takes K = k: it loads 16 bytes at a time.
-func sharedDepth[T Float](k int) bool { return k > 0 && k%dialect.VectorOf(dialect.TypeOf[T]()) == 0 }
+// sharedDepth reports whether the kernel with panels takes K = k for elements of type t: it loads 16 bytes at a time.
+func sharedDepth(t string, k int) bool { return k > 0 && k%dialect.VectorOf(t) == 0 }
 
 // checkSharedTile checks a tile for SetTile.
 func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
@@ -82,25 +79,24 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if err := pl.taken.Zero(); err != nil {
 		return err
 	}
-	t := dialect.TypeOf[T]()
-	v := kernels.NewTile(t, s.tile.Tk)
+	v := kernels.NewTile(c.a.elem, s.tile.Tk)
 	tile, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
 		return err
 	}
-	bytes := s.tile.Tj * s.tile.Tk * int(unsafe.Sizeof(T(0)))
+	bytes := s.tile.Tj * s.tile.Tk * c.a.size
 	each, err := tile.Occupancy(v.Threads, bytes)
 	if err != nil {
 		return err
 	}
 	grid := min(max(each, 1)*max(c.dev.Props().Units, 1), s.shared.ItemCount)
 	if err := tile.Launch(int64(grid), v.Threads, bytes,
-		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.Cols)),
+		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
 		s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
-		c.a.Buf.Arg(), device.Value(int64(c.a.Stride)), c.b.Buf.Arg(), device.Value(int64(c.b.Stride))); err != nil {
+		c.a.from(0), c.a.stride, c.b.from(0), c.b.stride); err != nil {
 		return err
 	}
-	finish, err := pl.kernels.Load(c.dev, kernels.Finish(t))
+	finish, err := pl.kernels.Load(c.dev, kernels.Finish(dialect.TypeOf[T]()))
 	if err != nil {
 		return err
 	}

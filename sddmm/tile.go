@@ -6,6 +6,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
+	"sddmmkit/internal/dialect"
 	"sddmmkit/model"
 	"sddmmkit/tiling"
 )
@@ -45,7 +46,7 @@ func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
 		return *pl.tile, true
 	}
 	if _, ok := pl.pat.Device().(device.Launcher); ok {
-		if !sharedDepth[T](k) {
+		if !sharedDepth(dialect.TypeOf[T](), k) {
 			return model.Tile{}, true
 		}
 		c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(T(0))))

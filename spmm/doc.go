@@ -14,4 +14,6 @@
 // summed in an order that depends on its non-zeros and K alone, and where a long row is cut depends on the
 // pattern alone. On a GPU any row may be cut, where the non-zeros before it end a group's run, so that its last bits
 // depend on the rows before it too.
+//
+// RunMixed takes B in 16 bits, for GPUs: half the bytes to gather, and sums and results in float32.
 package spmm

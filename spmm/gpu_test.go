@@ -13,3 +13,9 @@ func TestConformanceOnGPUs(t *testing.T) {
 	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
 	conformance.OnGPUs(t, open, conformance.SpMM)
 }
+
+// And with operands of 16 bits.
+func TestMixedOnGPUs(t *testing.T) {
+	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
+	conformance.OnGPUs(t, open, conformance.SpMMMixed)
+}

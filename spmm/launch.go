@@ -14,7 +14,7 @@ import (
 
 // launch is the path of devices that run kernels. pat is the pattern of op(S) and perm says where its values
 // stand in s, nil for in order. It returns when the work is on the device's stream.
-func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
+func launch[T Float, E device.Real](ctx context.Context, pl *Plan[T], dev device.Launcher, pat *pattern.Resident, perm *device.Buffer[int64], alpha T, s *device.Buffer[T], b *dense.Resident[E], beta T, c *dense.Resident[T]) error {
 	if err := ctx.Err(); err != nil || c.Rows == 0 || c.Cols == 0 {
 		return err
 	}
@@ -30,7 +30,7 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 	if int64(b.Stride) > math.MaxUint32 {
 		return fmt.Errorf("spmm.Run: rows of B are %d elements apart; a GPU takes less than 2^32", b.Stride)
 	}
-	v := gather[T](pat, b, c)
+	v := gather(pat, b, c)
 	l, err := pat.Launches()
 	if err != nil {
 		return err
@@ -68,23 +68,19 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, pat *pattern
 }
 
 // gather returns the kernel for a pattern, that of op(S).
-func gather[T Float](pat *pattern.Resident, b, c *dense.Resident[T]) kernels.Gather {
-	return kernels.NewGather(dialect.TypeOf[T](), kernels.Shape{Rows: pat.Rows, NNZ: pat.NNZ, K: c.Cols, Aligned: b.Aligned() && c.Aligned()})
+func gather[T Float, E device.Real](pat *pattern.Resident, b *dense.Resident[E], c *dense.Resident[T]) kernels.Gather {
+	return kernels.NewGather(dialect.TypeOf[E](), kernels.Shape{Rows: pat.Rows, NNZ: pat.NNZ, K: c.Cols, Aligned: b.Aligned() && c.Aligned()})
 }
 
-// Kernel names the kernel that Run launches for b and c on a GPU, of several the one with the most work; it is empty on the
+// Kernel names the kernel that Run or RunMixed launches for b and c on a GPU, of several the one with the most work; it is empty on the
 // CPU, and where the transpose cannot be made.
-func (pl *Plan[T]) Kernel(op Op, b, c *dense.Resident[T]) string {
-	pat := pl.pat
-	if _, ok := pat.Device().(device.Launcher); !ok {
+func Kernel[T Float, E device.Real](pl *Plan[T], op Op, b *dense.Resident[E], c *dense.Resident[T]) string {
+	if _, ok := pl.pat.Device().(device.Launcher); !ok {
 		return ""
 	}
-	if op == Trans {
-		t, err := pat.Transpose()
-		if err != nil {
-			return ""
-		}
-		pat = &t.Resident
+	pat, _, err := pl.index(op)
+	if err != nil {
+		return ""
 	}
 	return gather(pat, b, c).Name()
 }

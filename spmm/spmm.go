@@ -53,25 +53,32 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 //
 // When ctx is done, Run returns its error within milliseconds and c is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, op Op, alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
-	if err := pl.check(op, s, b, c); err != nil {
+	if err := check("spmm.Run", pl, op, s, b, c); err != nil {
 		return err
 	}
-	pat := pl.pat
-	var perm *device.Buffer[int64] // where values stand, if not in the order of pat
-	if op == Trans {
-		t, err := pat.Transpose()
-		if err != nil {
-			return err
-		}
-		pat, perm = &t.Resident, t.Perm
+	pat, perm, err := pl.index(op)
+	if err != nil {
+		return err
 	}
 	if dev, ok := pat.Device().(device.Launcher); ok {
-		return pl.launch(ctx, dev, pat, perm, alpha, s, b, beta, c)
+		return launch(ctx, pl, dev, pat, perm, alpha, s, b, beta, c)
 	}
 	if err := pl.reserve(int64(pat.Work.Slots) * int64(c.Cols)); err != nil {
 		return err
 	}
 	return pl.runHost(ctx, pat.Device().(device.Host), op, pat, perm, alpha, s, b, beta, c)
+}
+
+// index returns the pattern of op(S), and where its values stand, nil for in its order.
+func (pl *Plan[T]) index(op Op) (pat *pattern.Resident, perm *device.Buffer[int64], err error) {
+	if op == NoTrans {
+		return pl.pat, nil, nil
+	}
+	t, err := pl.pat.Transpose()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &t.Resident, t.Perm, nil
 }
 
 // Close frees the plan's scratch memory. Closing again does nothing.
@@ -97,8 +104,7 @@ func (pl *Plan[T]) reserve(n int64) error {
 	return nil
 }
 
-func (pl *Plan[T]) check(op Op, s *device.Buffer[T], b, c *dense.Resident[T]) error {
-	const name = "spmm.Run"
+func check[T Float, E device.Real](name string, pl *Plan[T], op Op, s *device.Buffer[T], b *dense.Resident[E], c *dense.Resident[T]) error {
 	operands := []device.Operand{pl.pat.Operand(), b.Operand("B"), c.Operand("C")}
 	if s != nil {
 		operands = append(operands, s.Operand("S"))

@@ -11,3 +11,7 @@ import (
 func TestConformance(t *testing.T) {
 	conformance.SpMM(t, func(*testing.T) device.Device { return cpu.New(2) })
 }
+
+func TestMixed(t *testing.T) {
+	conformance.SpMMMixed(t, func(*testing.T) device.Device { return cpu.New(2) })
+}

@@ -112,6 +112,8 @@ var (
 // ways are the algorithms for a case.
 func ways(c bench.Case) ([]way, error) {
 	switch {
+	case c.Stored != "":
+		return nil, &bench.SkipError{Peer: Name, Reason: fmt.Sprintf("it is not measured with A and B in %s", c.Stored)}
 	case c.Op == bench.SDDMM && c.Epilogue != sddmm.Dot:
 		return nil, &bench.SkipError{Peer: Name, Reason: fmt.Sprintf("it has no epilogue %v; take --epilogue dot", c.Epilogue)}
 	case c.Op == bench.SDDMM:

@@ -8,10 +8,10 @@
 
 #define SLICE (LANES * CHUNKS) // loads of a row at a time
 
-KERNEL(BLOCK_THREADS, NAME)(long nnz, int k, IN(int, cols), IN(T, b), long ldb, OUT(T, out))
+KERNEL(BLOCK_THREADS, NAME)(long nnz, int k, IN(int, cols), IN(E, b), long ldb, OUT(T, out))
 {
 	AT_IN(int, cols);
-	AT_IN(T, b);
+	AT_IN(E, b);
 	AT_OUT(T, out);
 	LANES_SCRATCH(T, BLOCK_THREADS);
 
@@ -33,18 +33,20 @@ KERNEL(BLOCK_THREADS, NAME)(long nnz, int k, IN(int, cols), IN(T, b), long ldb, 
 		// Nothing branches around a load: past an end the last one is read again and not used.
 		for (int t = 0; t < RUN; t += UNROLL) {
 			int col[UNROLL];
-			VEC rb[UNROLL][CHUNKS];
+			PACK rb[UNROLL][CHUNKS];
 			UNROLLED for (int u = 0; u < UNROLL; u++)
 				col[u] = FETCH(cols + (lo + t + u < nnz ? lo + t + u : nnz - 1));
 			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const GLOBAL VEC *from = CVECS(b + col[u] * ldb);
+				const GLOBAL PACK *from = CPACKS(b + col[u] * ldb);
 				UNROLLED for (int q = 0; q < CHUNKS; q++)
 					rb[u][q] = FETCH(from + at[q]);
 			}
 			UNROLLED for (int u = 0; u < UNROLL; u++) {
 				const T inside = lo + t + u < nnz;
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_SCALE_ADD(acc[q], inside * use[q], rb[u][q]);
+				UNROLLED for (int q = 0; q < CHUNKS; q++) {
+					const VEC vb = UNPACK(rb[u][q]);
+					VEC_SCALE_ADD(acc[q], inside * use[q], vb);
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"slices"
 
 	"sddmmkit/internal/dialect"
 )
@@ -25,7 +26,7 @@ const (
 
 // Gather is a variant of the kernel that reads rows of B as a pattern asks for them.
 type Gather struct {
-	Type   string // "float" or "double"
+	Type   string // one of dialect.Types
 	Vector int    // elements of a load: 1, or 16 bytes of them
 	Lanes  int    // threads that share a row
 	Chunks int    // loads of a lane at a time
@@ -88,14 +89,15 @@ func stream(name string, read int) *dialect.Variant {
 func variant(name, file, t string, vector int, defines ...dialect.Define) *dialect.Variant {
 	return &dialect.Variant{
 		Name: name, File: file, Files: files, Vectors: true,
-		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "V", Value: vector}, {Name: "BLOCK_THREADS", Value: Threads}}, defines...),
+		Defines: slices.Concat(dialect.TypeDefines(t),
+			[]dialect.Define{{Name: "V", Value: vector}, {Name: "BLOCK_THREADS", Value: Threads}}, defines),
 	}
 }
 
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
 	all := []*dialect.Variant{Read(), Copy()}
-	for _, t := range []string{"float", "double"} {
+	for _, t := range dialect.Types {
 		for _, v := range []int{1, dialect.VectorOf(t)} {
 			for _, s := range shapes {
 				all = append(all, Gather{t, v, s.lanes, s.chunks}.Variant())

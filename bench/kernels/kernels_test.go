@@ -29,7 +29,7 @@ func TestVariants(t *testing.T) {
 			t.Errorf("%s: source and PTX have no kernel of this name: %v", v.Name, err)
 		}
 	}
-	for _, typ := range []string{"float", "double"} {
+	for _, typ := range dialect.Types {
 		for k := 1; k <= 1100; k++ {
 			for _, aligned := range []bool{false, true} {
 				all := Gathers(typ, k, aligned)
@@ -88,14 +88,19 @@ func upload[T device.Elem](t *testing.T, dev device.Device, x []T) *device.Buffe
 // Sums of small integers are exact in any order: every group has read its rows, and nothing else.
 func TestGather(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {
-		t.Run("float", func(t *testing.T) { testGather[float32](t, dev) })
-		t.Run("double", func(t *testing.T) { testGather[float64](t, dev) })
+		t.Run("float", func(t *testing.T) { testGather[float32, float32](t, dev, func(x float32) float32 { return x }) })
+		t.Run("double", func(t *testing.T) {
+			testGather[float64, float64](t, dev, func(x float32) float64 { return float64(x) })
+		})
+		t.Run("bfloat16", func(t *testing.T) { testGather[device.BFloat16, float32](t, dev, device.ToBFloat16) })
+		t.Run("float16", func(t *testing.T) { testGather[device.Float16, float32](t, dev, device.ToFloat16) })
 	})
 }
 
-func testGather[T float32 | float64](t *testing.T, dev device.Launcher) {
+// testGather has operands of type E and sums of type T. number makes an E of a small integer, or NaN.
+func testGather[E device.Real, T float32 | float64](t *testing.T, dev device.Launcher, number func(x float32) E) {
 	const rows = 50
-	typ := dialect.TypeOf[T]()
+	typ := dialect.TypeOf[E]()
 	for _, v := range []int{1, dialect.VectorOf(typ)} {
 		for _, s := range shapes {
 			g := Gather{typ, v, s.lanes, s.chunks}
@@ -103,18 +108,20 @@ func testGather[T float32 | float64](t *testing.T, dev device.Launcher) {
 				k := loads * v
 				for _, nnz := range []int{1, Run, Run*int(g.Groups()) + 7} {
 					stride := k + v // the last load belongs to no row
-					b := make([]T, rows*stride)
+					b, values := make([]E, rows*stride), make([]T, rows*stride)
 					for i := range b {
-						if b[i] = T(i%7 + i/stride); i%stride >= k {
-							b[i] = T(math.NaN())
+						x := float32(i%7 + i/stride)
+						if i%stride >= k {
+							x = float32(math.NaN())
 						}
+						b[i], values[i] = number(x), T(x)
 					}
 					cols := make([]int32, nnz)
 					groups := (nnz + Run - 1) / Run
 					want := make([]T, groups)
 					for j := range cols {
 						cols[j] = int32((j*j + 3) % rows)
-						for _, x := range b[int(cols[j])*stride:][:k] {
+						for _, x := range values[int(cols[j])*stride:][:k] {
 							want[j/Run] += x
 						}
 					}

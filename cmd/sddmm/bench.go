@@ -94,7 +94,7 @@ Suites: ` + suiteHelp(),
 	flags.IntSliceVar(&f.k, "k", []int{32, 128}, "columns of the dense matrices")
 	flags.StringVar(&f.device, "device", "cpu", "what to measure: auto, cpu, cuda:N, opencl:N")
 	flags.IntSliceVar(&f.threads, "threads", []int{0}, "CPU threads, 0 for all")
-	flags.StringSliceVar(&f.types, "type", []string{"float32"}, "float32, float64")
+	flags.StringSliceVar(&f.types, "type", []string{"float32"}, "float32, float64, and on GPUs bfloat16, float16: A and B in 16 bits, everything else in float32")
 	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128, 0 for all; on GPUs also TixTjxTkxPANELS")
 	flags.IntVar(&f.samples, "samples", 10, "samples of a case at least")
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
@@ -137,6 +137,9 @@ type benchPlan struct {
 	threads []int
 	opt     bench.Options
 	peers   []string // names of groups: go, cusparse
+
+	// in32 and in64 are the types to measure with values in float32 and float64, as bench.Case.Stored has them.
+	in32, in64 []string
 }
 
 // The groups of peers.
@@ -211,8 +214,18 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		p.suite.Types = f.types
 	}
 	for _, t := range p.suite.Types {
-		if t != "float32" && t != "float64" {
-			return nil, usagef("--type %q; want float32 or float64", t)
+		switch t {
+		case "float32":
+			p.in32 = append(p.in32, "")
+		case "float64":
+			p.in64 = append(p.in64, "")
+		case "bfloat16", "float16":
+			if f.device == "cpu" {
+				return nil, usagef("--type %s is for GPUs; want --device cuda:N or opencl:N with it", t)
+			}
+			p.in32 = append(p.in32, t)
+		default:
+			return nil, usagef("--type %q; want float32, float64, bfloat16 or float16", t)
 		}
 	}
 	if given("tile") {
@@ -265,6 +278,8 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
 	case f.cold && onCPU:
 		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
+	case p.suite.Tiling.By == bench.TileBySearch && slices.ContainsFunc(p.in32, func(t string) bool { return t != "" }):
+		return nil, usagef("--tile %s: there are no tiles for --type bfloat16 and float16", f.tile)
 	case changed("out") && f.out == "", changed("export") && f.export == "":
 		return nil, usagef("--out and --export want the name of a file")
 	case f.export != "" && len(p.suite.Matrices) != 1:
@@ -341,14 +356,11 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 // all measures matrix after matrix.
 func (r *benchRun) all(ctx context.Context) error {
 	for _, source := range r.suite.Matrices {
-		for _, typ := range r.suite.Types {
-			measure := measureMatrix[float32]
-			if typ == "float64" {
-				measure = measureMatrix[float64]
-			}
-			if err := measure(ctx, r, source); err != nil {
-				return err
-			}
+		if err := measureMatrix[float32](ctx, r, source, r.in32); err != nil {
+			return err
+		}
+		if err := measureMatrix[float64](ctx, r, source, r.in64); err != nil {
+			return err
 		}
 		if slices.Contains(r.peers, goPeers) {
 			if err := measurePeers(ctx, r, source); err != nil {
@@ -379,8 +391,11 @@ func loadBenchMatrix[T sparse.Float](ctx context.Context, f *benchFlags, source 
 	return bench.NewMatrix(source, s)
 }
 
-// measureMatrix measures all cases on one matrix with one element type.
-func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source string) error {
+// measureMatrix measures all cases on one matrix with one type of values, and A and B stored as each of types.
+func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source string, types []string) error {
+	if len(types) == 0 {
+		return nil
+	}
 	r.bar.busy("reading " + source)
 	m, err := loadBenchMatrix[T](ctx, r.flags, source)
 	if err != nil {
@@ -391,7 +406,7 @@ func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source stri
 		if err != nil {
 			return err
 		}
-		if err := measureOn(ctx, r, dev, m); err != nil {
+		if err := measureOn(ctx, r, dev, m, types); err != nil {
 			return err
 		}
 	}
@@ -431,7 +446,7 @@ func (r *benchRun) close() error {
 }
 
 // measureOn measures all cases on one device, and on a GPU the peers there.
-func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[T]) error {
+func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device, m *bench.Matrix[T], types []string) error {
 	opt := r.opt
 	if err := prepare[T](ctx, r, dev, &opt); err != nil {
 		return err
@@ -445,19 +460,25 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 		peers = append(peers, cusparse.Peer[T](r.cusparse))
 	}
 	_, gpu := dev.(device.Launcher)
-	for _, c := range r.cases {
-		r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
-		records, failed, err := s.RunBeside(ctx, c, peers...)
-		if err != nil {
-			return errors.Join(err, s.Close())
+	for _, stored := range types {
+		if stored != "" {
+			peers = nil
 		}
-		r.bar.clear()
-		for _, err := range failed {
-			r.a.notef("%v", err)
-		}
-		r.add(!gpu, records...)
-		if gpu {
-			r.besides.rows(bench.PairUp(r.records[len(r.records)-len(records):]))
+		for _, c := range r.cases {
+			c.Stored = stored
+			r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
+			records, failed, err := s.RunBeside(ctx, c, peers...)
+			if err != nil {
+				return errors.Join(err, s.Close())
+			}
+			r.bar.clear()
+			for _, err := range failed {
+				r.a.notef("%v", err)
+			}
+			r.add(!gpu, records...)
+			if gpu {
+				r.besides.rows(bench.PairUp(r.records[len(r.records)-len(records):]))
+			}
 		}
 	}
 	return s.Close()

@@ -137,10 +137,18 @@ func (c *sddmmCase[T]) runOn(t *testing.T, dev device.Device, pl *sddmm.Plan[T],
 	t.Helper()
 	defer a.close()
 	defer b.close()
+	return c.runWith(t, dev, a, b, lead, func(s, p *device.Buffer[T]) error {
+		return pl.Run(context.Background(), c.f, c.alpha, s, a.Resident, b.Resident, c.beta, p)
+	})
+}
+
+// runWith places S and P between guards, runs something with them and checks that nothing but P changed.
+func (c *sddmmCase[T]) runWith(t *testing.T, dev device.Device, a, b interface{ unchanged(*testing.T, string) }, lead int, run func(s, p *device.Buffer[T]) error) []T {
+	t.Helper()
 	s, p := input(t, dev, values(c.s.Val), 0, lead), output(t, dev, values(c.prev), 0, lead+2)
 	defer s.close()
 	defer p.close()
-	must(t, pl.Run(context.Background(), c.f, c.alpha, s.Buf, a.Resident, b.Resident, c.beta, p.Buf))
+	must(t, run(s.Buf, p.Buf))
 	a.unchanged(t, "A")
 	b.unchanged(t, "B")
 	s.unchanged(t, "S")

@@ -123,16 +123,25 @@ func (c *spmmCase[T]) check(t *testing.T, got dense.Matrix[T]) {
 // run places the operands between guards, runs the plan and checks that nothing but C changed.
 func (c *spmmCase[T]) run(t *testing.T, dev device.Device, pl *spmm.Plan[T], gap, lead int) dense.Matrix[T] {
 	t.Helper()
-	b, out := input(t, dev, c.b, gap, lead), output(t, dev, c.prev, gap+1, lead+1)
+	b := input(t, dev, c.b, gap, lead)
 	defer b.close()
+	return c.runWith(t, dev, b, gap+1, lead+1, func(s *device.Buffer[T], out *dense.Resident[T]) error {
+		return pl.Run(context.Background(), c.op, c.alpha, s, b.Resident, c.beta, out)
+	})
+}
+
+// runWith places S and C between guards, with gap guards after each row of C and lead before the first, runs something with them
+// and checks that nothing but C changed.
+func (c *spmmCase[T]) runWith(t *testing.T, dev device.Device, b interface{ unchanged(*testing.T, string) }, gap, lead int, run func(s *device.Buffer[T], out *dense.Resident[T]) error) dense.Matrix[T] {
+	t.Helper()
+	out, s := output(t, dev, c.prev, gap, lead), input(t, dev, values(c.s.Val), 0, lead+1)
 	defer out.close()
-	s := input(t, dev, values(c.s.Val), 0, lead+2)
 	defer s.close()
 	val := s.Buf
 	if c.ones {
 		val = nil
 	}
-	must(t, pl.Run(context.Background(), c.op, c.alpha, val, b.Resident, c.beta, out.Resident))
+	must(t, run(val, out.Resident))
 	b.unchanged(t, "B")
 	s.unchanged(t, "S")
 	return out.read(t, "C")

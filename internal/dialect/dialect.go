@@ -52,16 +52,25 @@ func TypeOf[T device.Real]() string {
 	return "float"
 }
 
+// SumType returns the type that kernels compute with for elements of type t.
+func SumType(t string) string {
+	if t == "double" {
+		return t
+	}
+	return "float"
+}
+
 // TypeDefines returns the macros for dense operands of a type: T, which kernels compute with, and for types of 16 bits
 // which it is that vector.h loads.
 func TypeDefines(t string) []Define {
+	all := []Define{{"T", SumType(t)}}
 	switch t {
 	case "bfloat16":
-		return []Define{{"T", "float"}, {"BFLOAT16", 1}}
+		all = append(all, Define{"BFLOAT16", 1})
 	case "float16":
-		return []Define{{"T", "float"}, {"FLOAT16", 1}}
+		all = append(all, Define{"FLOAT16", 1})
 	}
-	return []Define{{"T", t}}
+	return all
 }
 
 // Variant is one specialisation of a kernel file.

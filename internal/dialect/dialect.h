@@ -95,6 +95,7 @@
 
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
 DEVICE float2 halves_to_floats_(uint w) { return vload_half2(0, (const __private half *)&w); }
+DEVICE float2 bfloats_to_floats_(uint w) { return (float2)(as_float(w << 16), as_float(w & 0xffff0000u)); }
 DEVICE ushort float_to_half_(float f)
 {
 	ushort u;
@@ -181,6 +182,15 @@ DEVICE float2 halves_to_floats_(uint w)
 	asm("{.reg .f16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h;}" : "=f"(f.x), "=f"(f.y) : "r"(w));
 	return f;
 }
+// In assembly, so that the compiler leaves it where the numbers are used and not where they are loaded: they take twice the
+// registers.
+DEVICE float2 bfloats_to_floats_(uint w)
+{
+	float2 f;
+	asm("shl.b32 %0, %1, 16;" : "=f"(f.x) : "r"(w));
+	asm("and.b32 %0, %1, 0xffff0000;" : "=f"(f.y) : "r"(w));
+	return f;
+}
 DEVICE ushort float_to_half_(float f)
 {
 	ushort u;
@@ -214,12 +224,6 @@ DEVICE ushort float_to_half_(float f)
 #define BFLOAT_TO_FLOAT(u) AS_FLOAT((uint)(u) << 16)
 #define BFLOATS_TO_FLOATS(w) bfloats_to_floats_(w)
 #define FLOAT_TO_BFLOAT(f) float_to_bfloat_(f)
-DEVICE float2 bfloats_to_floats_(uint w)
-{
-	float2 f;
-	f.x = AS_FLOAT(w << 16), f.y = AS_FLOAT(w & 0xffff0000u);
-	return f;
-}
 DEVICE ushort float_to_bfloat_(float f)
 {
 	uint u = AS_UINT(f);

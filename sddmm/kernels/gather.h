@@ -23,20 +23,25 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 // DOT sets x[t + u] to what the lane has of the dot product of the row of A and row u of B.
 #define DOT(u) \
 	do { \
-		VEC acc_ = VEC_ZERO; \
-		UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) \
-			VEC_MAD(acc_, ra[q_], rb[u][q_]); \
-		x[t + (u)] = VEC_SUM(acc_); \
+		ACC acc_ = ACC_ZERO; \
+		UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) { \
+			const VEC vb_ = UNPACK(rb[u][q_]); \
+			ACC_MAD(acc_, ra[q_], vb_); \
+		} \
+		x[t + (u)] = ACC_SUM(acc_); \
 	} while (0)
 
 // BEGIN_ROW sets what is known of the row that ends at end, counted from lo.
 #define BEGIN_ROW() \
 	do { \
-		const GLOBAL VEC *from_ = ROW(a_rows, row, a_bytes); \
+		const GLOBAL PACK *from_ = ROW(a_rows, row, a_bytes); \
+		PACK pa_[CHUNKS]; \
 		if (full) \
-			FETCH_ROW(ra, from_); \
+			FETCH_ROW(pa_, from_); \
 		else \
-			FETCH_PART(ra, from_); \
+			FETCH_PART(pa_, from_); \
+		UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) \
+			ra[q_] = UNPACK(pa_[q_]); \
 		stop = end < run ? (int)end : run; \
 		if (stop < n) \
 			next = FETCH(row_ptr + row + 2); \
@@ -44,15 +49,15 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s),
- IN(T, a), long lda, IN(T, b), long ldb, INOUT(T, p), INOUT(T, dots))
+ IN(E, a), long lda, IN(E, b), long ldb, INOUT(T, p), INOUT(T, dots))
 {
 	AT_IN(long, row_ptr);
 	AT_IN(int, cols);
 	AT_IN(int, starts);
 	AT_IN(long, at);
 	AT_INOUT(T, s);
-	AT_IN(T, a);
-	AT_IN(T, b);
+	AT_IN(E, a);
+	AT_IN(E, b);
 	AT_INOUT(T, p);
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
@@ -66,7 +71,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	const int last = n > 0 ? n - 1 : 0;
 	const int whole = ALIGNED16(cols) && run % 4 == 0;
 	const GLOBAL char *a_rows = ROWS(a), *b_rows = ROWS(b);
-	const ulong a_bytes = lda * sizeof(T), b_bytes = ldb * sizeof(T);
+	const ulong a_bytes = lda * sizeof(E), b_bytes = ldb * sizeof(E);
 
 	int col[UNROLL];
 	fetch_indices(col, cols + lo, 0, last, whole);
@@ -81,7 +86,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 		T x[LANES];
 		UNROLLED for (int t = 0; t < LANES; t += UNROLL) {
 			const int here = batch + t;
-			VEC rb[UNROLL][CHUNKS];
+			PACK rb[UNROLL][CHUNKS];
 			if (full) {
 				UNROLLED for (int u = 0; u < UNROLL; u++)
 					FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));

@@ -3,6 +3,7 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"slices"
 
 	"sddmmkit/internal/dialect"
 )
@@ -26,7 +27,7 @@ const SliceBytes = 256
 
 // Gather is a variant of the kernels that read rows of B from wherever they are cached.
 type Gather struct {
-	Type   string // "float" or "double"
+	Type   string // of A and B: one of dialect.Types
 	Vector int    // elements of a load: 1, or 16 bytes of them
 	Lanes  int    // threads that share a non-zero
 	Chunks int    // loads of a lane that hold a slice of a row
@@ -99,17 +100,18 @@ func (g Gather) unroll() int {
 }
 
 // atLeast is the number of blocks that a multiprocessor shall hold: as many as leave a thread the registers that it needs,
-// 64, 72 and 96 of 65536 in all.
+// 64 to 96 of 65536 in all.
 func (g Gather) atLeast() int {
+	short := dialect.VectorOf(g.Type) == 8 // whose row of A is in registers as floats
 	switch {
-	case g.Type == "double" || g.Chunks > 2:
+	case g.Type == "double" || g.Chunks > 2 || g.Chunks == 2 && g.Pairs:
 		return 5
-	case g.Chunks == 1:
-		return 8
-	case g.Pairs:
-		return 5
+	case g.Chunks == 2 && short:
+		return 6
+	case g.Chunks == 2 || g.Lanes == 8 && short:
+		return 7
 	}
-	return 7
+	return 8
 }
 
 // Run returns the number of consecutive non-zeros of a group, on a device with units multiprocessors: as many groups as it holds
@@ -139,7 +141,7 @@ func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.
 func variant(name, file, t string, threads int, defines ...dialect.Define) *dialect.Variant {
 	return &dialect.Variant{
 		Name: name, File: file, Files: files,
-		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: threads}}, defines...),
+		Defines: slices.Concat(dialect.TypeDefines(t), []dialect.Define{{Name: "BLOCK_THREADS", Value: threads}}, defines),
 	}
 }
 
@@ -148,6 +150,11 @@ func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
 		all = append(all, Scale(t), Finish(t))
+		for _, depth := range Depths(t) {
+			all = append(all, NewTile(t, depth).Variant())
+		}
+	}
+	for _, t := range dialect.Types {
 		for _, pairs := range []bool{false, true} {
 			for _, v := range []int{1, dialect.VectorOf(t)} {
 				for _, s := range shapes {
@@ -156,9 +163,6 @@ func Variants() []*dialect.Variant {
 					}
 				}
 			}
-		}
-		for _, depth := range Depths(t) {
-			all = append(all, NewTile(t, depth).Variant())
 		}
 	}
 	return all

@@ -5,14 +5,14 @@
 
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(int, rows), IN(int, cols), IN(long, at), INOUT(T, s),
- IN(T, a), long lda, IN(T, b), long ldb, INOUT(T, p), INOUT(T, dots))
+ IN(E, a), long lda, IN(E, b), long ldb, INOUT(T, p), INOUT(T, dots))
 {
 	AT_IN(int, rows);
 	AT_IN(int, cols);
 	AT_IN(long, at);
 	AT_INOUT(T, s);
-	AT_IN(T, a);
-	AT_IN(T, b);
+	AT_IN(E, a);
+	AT_IN(E, b);
 	AT_INOUT(T, p);
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
@@ -26,7 +26,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	const int last = n > 0 ? n - 1 : 0;
 	const int whole = ALIGNED16(rows) && ALIGNED16(cols) && run % 4 == 0;
 	const GLOBAL char *a_rows = ROWS(a), *b_rows = ROWS(b);
-	const ulong a_bytes = lda * sizeof(T), b_bytes = ldb * sizeof(T);
+	const ulong a_bytes = lda * sizeof(E), b_bytes = ldb * sizeof(E);
 
 	int row[UNROLL], col[UNROLL];
 	fetch_indices(row, rows + lo, 0, last, whole);
@@ -34,7 +34,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	for (int batch = 0; batch < run; batch += LANES) {
 		T x[LANES];
 		UNROLLED for (int t = 0; t < LANES; t += UNROLL) {
-			VEC ra[UNROLL][CHUNKS], rb[UNROLL][CHUNKS];
+			PACK ra[UNROLL][CHUNKS], rb[UNROLL][CHUNKS];
 			if (full) {
 				UNROLLED for (int u = 0; u < UNROLL; u++) {
 					FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
@@ -51,10 +51,12 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 				fetch_indices(col, cols + lo, batch + t + UNROLL, last, whole);
 			}
 			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				VEC acc = VEC_ZERO;
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_MAD(acc, ra[u][q], rb[u][q]);
-				x[t + u] = VEC_SUM(acc);
+				ACC acc = ACC_ZERO;
+				UNROLLED for (int q = 0; q < CHUNKS; q++) {
+					const VEC va = UNPACK(ra[u][q]), vb = UNPACK(rb[u][q]);
+					ACC_MAD(acc, va, vb);
+				}
+				x[t + u] = ACC_SUM(acc);
 			}
 		}
 		SCATTER_SUMS(T, x, LANES);

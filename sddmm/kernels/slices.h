@@ -8,8 +8,8 @@
 #define MORE 2
 
 // ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: two instructions.
-#define ROWS(p) ((const GLOBAL char *)(CVECS(p) + lane))
-#define ROW(rows, i, bytes) ((const GLOBAL VEC *)((rows) + (ulong)(uint)(i) * (bytes)))
+#define ROWS(p) ((const GLOBAL char *)(CPACKS(p) + lane))
+#define ROW(rows, i, bytes) ((const GLOBAL PACK *)((rows) + (ulong)(uint)(i) * (bytes)))
 
 // FETCH_ROW(to, from) sets an array of CHUNKS to a lane's loads of a row; for FETCH_PART the slice has only loads of them.
 #define FETCH_ROW(to, from) \
@@ -17,7 +17,7 @@
 		to[q_] = FETCH((from) + q_ * LANES)
 #define FETCH_PART(to, from) \
 	UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) \
-		to[q_] = lane + q_ * LANES < loads ? FETCH((from) + q_ * LANES) : VEC_ZERO
+		to[q_] = lane + q_ * LANES < loads ? FETCH((from) + q_ * LANES) : PACK_ZERO
 
 // fetch_indices sets an array to UNROLL indices from number t on. Those past the last are the last. whole says that all
 // indices begin at multiples of 16 bytes: then four are read at a time, for what limits short rows is the number of cache

@@ -16,7 +16,7 @@
 #define BATCH 8                // a sector of indices, and of values of float
 
 // ROW(j) is where the lane's part of row j of B begins.
-#define ROW(j) CVECS(from + (ulong)(uint)(j) * stride)
+#define ROW(j) CPACKS(from + (ulong)(uint)(j) * stride)
 
 // HAS(q) is whether the lane has a chunk q: all have the first one.
 #define HAS(q) ((q) == 0 || at + (q) * LANES < loads)
@@ -37,6 +37,13 @@
 			FETCH4(int, col[u], cols + lo + (t) + u); \
 	} while (0)
 
+// ADD_ROW(v, row) adds v times a row of B.
+#define ADD_ROW(v, row) \
+	UNROLLED for (int q = 0; q < CHUNKS; q++) { \
+		const VEC x_ = UNPACK(row[q]); \
+		VEC_SCALE_ADD(acc[q], v, x_); \
+	}
+
 // NEXT_ROW(t) ends rows up to that of non-zero t of the run.
 #define NEXT_ROW(t) do { \
 		UNROLLED for (int q = 0; q < CHUNKS; q++) { \
@@ -54,7 +61,7 @@
 	} while (0)
 
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
-(long nnz, int run, int slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(T, b), long ldb,
+(long nnz, int run, int slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(E, b), long ldb,
  INOUT(T, c), long ldc, OUT(T, scratch))
 {
 	AT_IN(int, starts);
@@ -62,7 +69,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_IN(int, cols);
 	AT_IN(long, perm);
 	AT_IN(T, s);
-	AT_IN(T, b);
+	AT_IN(E, b);
 	AT_INOUT(T, c);
 	AT_OUT(T, scratch);
 
@@ -73,7 +80,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	if (lo >= nnz || at >= loads)
 		return;
 	const int n = nnz - lo < run ? (int)(nnz - lo) : run;
-	const GLOBAL T *from = b + at * V;
+	const GLOBAL E *from = b + at * V;
 	const uint stride = (uint)ldb;
 
 	int row = FETCH(starts + lo / START_EVERY);   // that of non-zero lo
@@ -89,10 +96,10 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 		LOAD_INDICES(0);
 	for (; t + BATCH <= n; t += BATCH) {
 		T v[BATCH];
-		VEC rb[BATCH][CHUNKS];
+		PACK rb[BATCH][CHUNKS];
 		UNROLLED for (int u = 0; u < BATCH; u++) {
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
-				rb[u][q] = HAS(q) ? FETCH(ROW(col[u]) + q * LANES) : VEC_ZERO;
+				rb[u][q] = HAS(q) ? FETCH(ROW(col[u]) + q * LANES) : PACK_ZERO;
 		}
 		if (in_order) {
 			UNROLLED for (int u = 0; u < BATCH; u += 4)
@@ -104,27 +111,24 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 		if (t + 2 * BATCH <= n)
 			LOAD_INDICES(t + BATCH);
 		if (t + BATCH <= stop) {
-			UNROLLED for (int u = 0; u < BATCH; u++) {
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
-			}
+			UNROLLED for (int u = 0; u < BATCH; u++)
+				ADD_ROW(v[u], rb[u]);
 		} else {
 			UNROLLED for (int u = 0; u < BATCH; u++) {
 				if (t + u >= stop)
 					NEXT_ROW(t + u);
-				UNROLLED for (int q = 0; q < CHUNKS; q++)
-					VEC_SCALE_ADD(acc[q], v[u], rb[u][q]);
+				ADD_ROW(v[u], rb[u]);
 			}
 		}
 	}
 	for (; t < n; t++) {
 		const T v = VALUE(t);
-		const GLOBAL VEC *rb = ROW(FETCH(cols + lo + t));
+		const GLOBAL PACK *rb = ROW(FETCH(cols + lo + t));
 		if (t >= stop)
 			NEXT_ROW(t);
 		UNROLLED for (int q = 0; q < CHUNKS; q++) {
 			if (HAS(q)) {
-				const VEC x = FETCH(rb + q * LANES);
+				const VEC x = UNPACK(FETCH(rb + q * LANES));
 				VEC_SCALE_ADD(acc[q], v, x);
 			}
 		}

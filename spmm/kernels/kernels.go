@@ -3,6 +3,7 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"slices"
 
 	"sddmmkit/internal/dialect"
 )
@@ -18,7 +19,7 @@ const StartEvery = 32
 
 // Gather is a variant of the kernel that reads rows of B from wherever they are cached.
 type Gather struct {
-	Type   string // "float" or "double"
+	Type   string // of B: one of dialect.Types
 	Vector int    // elements of a load: 1, or 16 bytes of them
 	Lanes  int    // threads that share a row of C
 	Chunks int    // loads of a lane
@@ -95,13 +96,17 @@ const (
 
 // atLeast returns the number of blocks that a multiprocessor holds; registers limit it.
 func (g Gather) atLeast() int {
-	switch {
-	case g.Type == "double":
-		return 5
-	case g.Lanes == 1:
-		return 6
+	n := 7
+	if g.Lanes == 1 {
+		n--
 	}
-	return 7
+	switch g.Type {
+	case "double":
+		return 5
+	case "bfloat16", "float16":
+		n-- // for C has twice the registers
+	}
+	return n
 }
 
 // Variant returns the kernel.
@@ -122,8 +127,11 @@ type Pieces struct {
 	Vector int
 }
 
-// Pieces returns the kernel that adds up the rows that g leaves in pieces.
-func (g Gather) Pieces() Pieces { return Pieces{g.Type, g.Vector} }
+// Pieces returns the kernel that adds up the rows that g leaves in pieces, of the type of sums.
+func (g Gather) Pieces() Pieces {
+	t := dialect.SumType(g.Type)
+	return Pieces{t, min(g.Vector, dialect.VectorOf(t))}
+}
 
 // Rows returns the number of rows that a block does a slice of.
 func (Pieces) Rows() int64 { return Threads / piecesLanes }
@@ -143,7 +151,8 @@ func (p Pieces) Variant() *dialect.Variant {
 func variant(name, file, t string, defines ...dialect.Define) *dialect.Variant {
 	v := &dialect.Variant{
 		Name: name, File: file, Files: files,
-		Defines: append([]dialect.Define{{Name: "T", Value: t}, {Name: "BLOCK_THREADS", Value: Threads}, {Name: "START_EVERY", Value: StartEvery}}, defines...),
+		Defines: slices.Concat(dialect.TypeDefines(t),
+			[]dialect.Define{{Name: "BLOCK_THREADS", Value: Threads}, {Name: "START_EVERY", Value: StartEvery}}, defines),
 	}
 	if file != "scale.h" {
 		v.Vectors, v.Before = true, []string{"put.h"}
@@ -156,13 +165,15 @@ func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
 		all = append(all, Scale(t))
+		for _, v := range []int{1, dialect.VectorOf(t)} {
+			all = append(all, Pieces{t, v}.Variant())
+		}
+	}
+	for _, t := range dialect.Types {
 		for _, lanes := range []int{1, 2, 4, 8, 16} {
 			all = append(all, Gather{t, dialect.VectorOf(t), lanes, 1}.Variant(), Gather{t, 1, lanes, 1}.Variant())
 		}
 		all = append(all, Gather{t, 1, 16, 2}.Variant())
-		for _, v := range []int{1, dialect.VectorOf(t)} {
-			all = append(all, Pieces{t, v}.Variant())
-		}
 	}
 	return all
 }

@@ -1,6 +1,10 @@
 package kernels
 
-import "testing"
+import (
+	"testing"
+
+	"sddmmkit/internal/dialect"
+)
 
 func TestRun(t *testing.T) {
 	const groups = multiprocessors * 7 * Threads / 8
@@ -30,7 +34,7 @@ func TestNewGather(t *testing.T) {
 	for _, v := range Variants() {
 		names[v.Name] = true
 	}
-	for _, e := range []string{"float", "double"} {
+	for _, e := range dialect.Types {
 		for k := 1; k < 300; k++ {
 			for _, nnz := range []int64{0, 127, 128} {
 				for _, aligned := range []bool{false, true} {
