@@ -26,7 +26,7 @@ type Search struct {
 // Held is a tile held against the fastest.
 type Held struct {
 	Trial
-	Loss float64 `json:"loss"` // its seconds over those of the fastest, less 1
+	Loss float64 `json:"loss"` // by how much of the fastest's time it is behind it, in rounds of their own
 }
 
 // Trial is one tile of a search.
@@ -154,17 +154,20 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		return nil, none, err
 	}
 	best := t.best()
+	losses, err := t.behind(best.tile, choice.Tile, plan.tile)
+	if err != nil {
+		return nil, none, err
+	}
 	slices.SortStableFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
 	found := &Search{}
 	for _, c := range t.all {
 		trial := Trial{tileText(c.tile), c.least(), len(c.samples), by.predict(c.tile)}
 		found.Tiles = append(found.Tiles, trial)
-		held := Held{trial, c.least()/best.least() - 1}
 		if c.tile == choice.Tile {
-			found.Model = held
+			found.Model = Held{trial, losses[0]}
 		}
 		if c.tile == plan.tile {
-			found.Plan = held
+			found.Plan = Held{trial, losses[1]}
 			found.Planning = max(plan.seconds/Summarize(c.samples).Median-float64(plan.calls), 0)
 		}
 	}

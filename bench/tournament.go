@@ -20,6 +20,14 @@ const (
 	hopeless    = 2    // as many widths in a row that drop out, and no narrower ones are tried
 )
 
+// Whichever of many tiles is the fastest was lucky too. What others lose to it is therefore taken from turns of their own, in
+// which it takes part again.
+const (
+	replays       = 9   // rounds at least where calls are short
+	replaySeconds = 2.0 // and where they are long no more than that takes, but leastReplays
+	leastReplays  = 5
+)
+
 // dropOut says by how much a tile may be behind the fastest after each round.
 var dropOut = []float64{2, 1.5, 1.25, 1.15, 1.15}
 
@@ -93,6 +101,38 @@ func (t *tournament) among(tiles []model.Tile) error {
 		}
 	}
 	return nil
+}
+
+// behind returns by how much of the time of best each of tiles is behind it: the median over rounds of their own in which they
+// take turns. The fastest of all has no more luck there than others.
+func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, error) {
+	ratios := make([][]float64, len(tiles))
+	spent := 0.0
+	for n := 0; n < leastReplays || n < replays && spent < replaySeconds; n++ {
+		reference, err := t.turn(best)
+		if err != nil {
+			return nil, err
+		}
+		spent += reference
+		for i, tile := range tiles {
+			if tile == best {
+				continue
+			}
+			s, err := t.turn(tile)
+			if err != nil {
+				return nil, err
+			}
+			spent += s
+			ratios[i] = append(ratios[i], s/reference)
+		}
+	}
+	losses := make([]float64, len(tiles))
+	for i, r := range ratios {
+		if len(r) > 0 {
+			losses[i] = max(Summarize(r).Median-1, 0)
+		}
+	}
+	return losses, nil
 }
 
 // run tries no tile, the tiles to keep and panels from the widest down; after a round the widths between

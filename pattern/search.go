@@ -36,7 +36,7 @@ type trial struct {
 const (
 	firstTurns  = 2    // of each tile that is not hopeless after one
 	hopeless    = 1.6  // times the fastest
-	finalTurns  = 4    // of those that are near the fastest in the end
+	finalTurns  = 5    // of those that are near the fastest in the end
 	near        = 1.12 // times the fastest
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
