@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"sddmmkit/model"
@@ -11,68 +12,69 @@ import (
 
 // Planning is timed on plans of patterns that were just uploaded.
 const (
-	plannedCalls  = 12  // first calls of a plan at least; all until it has settled count
-	settledCalls  = 3   // calls after that at least
-	planned       = 4   // plans, the least counting
+	settledCalls  = 8   // calls of a plan once it has settled
+	planned       = 3   // plans, the least counting
 	cheapPlanning = 4.0 // settled calls; when planning took no more, one plan is enough
 )
 
-// firstCalls are the first calls of a new plan.
-type firstCalls struct {
-	seconds float64
-	calls   int
-	tile    model.Tile // that the plan ends with
-}
-
-// planning returns the first calls of a new plan, which plan makes for a pattern that nobody has looked at.
-func (s *Session[T]) planning(ctx context.Context, p *problem[T], plan func(*pattern.Resident) (*operation[T], error)) (firstCalls, error) {
-	clock := newTimer(s.dev)
-	least, leastMore := firstCalls{}, math.Inf(1)
+// planning returns what the calls of a new plan take until it has settled on a tile, beyond as many calls after that and
+// in such calls, and the tile. The function plan makes one for a pattern that nobody has looked at. Means are compared:
+// other programs disturb all calls alike.
+func (s *Session[T]) planning(ctx context.Context, p *problem[T], plan func(*pattern.Resident) (*operation[T], error)) (least float64, tile model.Tile, err error) {
+	least = math.Inf(1)
 	for range planned {
-		var first firstCalls
-		last := math.Inf(1)
-		err := func() (err error) {
-			pat, err := pattern.Upload(s.dev, &p.m.S.Pattern)
-			if err != nil {
-				return err
-			}
-			op, err := plan(pat)
-			if err != nil {
-				return errors.Join(err, pat.Close())
-			}
-			defer func() { err = errors.Join(err, op.close(), pat.Close()) }()
-			if err := op.poison(); err != nil { // touches its pages
-				return err
-			}
-			settled := false
-			for after := 0; first.calls < plannedCalls || after < settledCalls && first.calls < maxSettling; {
-				took, err := clock.time(func() error { return op.call(ctx) })
-				if err != nil {
-					return err
-				}
-				first.seconds, first.calls = first.seconds+took, first.calls+1
-				if settled {
-					last = min(last, took)
-					after++
-				}
-				if op.tile == nil {
-					settled = true
-				} else if first.tile, settled, err = op.tile(ctx); err != nil {
-					return err
-				}
-			}
-			return ctx.Err()
-		}()
+		took, ended, err := s.firstCalls(ctx, p, plan)
 		if err != nil {
-			return firstCalls{}, err
+			return 0, tile, err
 		}
-		more := first.seconds/last - float64(first.calls)
-		if more < leastMore {
-			least, leastMore = first, more
+		if took < least {
+			least, tile = took, ended
 		}
-		if more < cheapPlanning {
+		if took < cheapPlanning {
 			break
 		}
 	}
-	return least, nil
+	return max(least, 0), tile, nil
+}
+
+// firstCalls is planning for one plan.
+func (s *Session[T]) firstCalls(ctx context.Context, p *problem[T], plan func(*pattern.Resident) (*operation[T], error)) (more float64, tile model.Tile, err error) {
+	pat, err := pattern.Upload(s.dev, &p.m.S.Pattern)
+	if err != nil {
+		return 0, tile, err
+	}
+	op, err := plan(pat)
+	if err != nil {
+		return 0, tile, errors.Join(err, pat.Close())
+	}
+	defer func() { err = errors.Join(err, op.close(), pat.Close()) }()
+	if err := op.poison(); err != nil { // touches its pages
+		return 0, tile, err
+	}
+	clock := newTimer(s.dev)
+	var seconds [2]float64 // before it has settled and after
+	var calls [2]int
+	for settled := 0; calls[0] < maxSettling && calls[1] < settledCalls; {
+		took, err := clock.time(func() error { return op.call(ctx) })
+		if err != nil {
+			return 0, tile, err
+		}
+		seconds[settled] += took
+		calls[settled]++
+		if settled == 1 || op.tile == nil {
+			settled = 1
+			continue
+		}
+		var done bool
+		if tile, done, err = op.tile(ctx); err != nil {
+			return 0, tile, err
+		}
+		if done {
+			settled = 1
+		}
+	}
+	if calls[1] == 0 {
+		return 0, tile, fmt.Errorf("bench: a plan still tries tiles after %d calls", calls[0])
+	}
+	return seconds[0]/(seconds[1]/float64(calls[1])) - float64(calls[0]), tile, ctx.Err()
 }

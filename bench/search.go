@@ -18,8 +18,8 @@ type Search struct {
 	Model Held    `json:"model"` // the tile that the model takes, without trying any
 	Plan  Held    `json:"plan"`  // the tile that a plan ends with after its first calls
 
-	// Planning is what the first calls of a new plan take beyond as many settled ones, with all that is
-	// made on the way (the profile of the pattern, panels, calls with slower tiles), in settled calls.
+	// Planning is what the calls of a new plan take until it has settled, beyond as many after that, with all
+	// that is made on the way (the profile of the pattern, panels, calls with slower tiles), in settled calls.
 	Planning float64 `json:"planning_calls"`
 }
 
@@ -135,7 +135,7 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 	if rec.Accuracy, err = first(ctx, p, by.op); err != nil {
 		return nil, none, err
 	}
-	plan, err := s.planning(ctx, p, by.plan)
+	planning, plan, err := s.planning(ctx, p, by.plan)
 	if err != nil {
 		return nil, none, err
 	}
@@ -150,11 +150,11 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		}
 		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return by.op.call(ctx) })
 	}}
-	if err := by.try(t, choice.Tile, plan.tile); err != nil {
+	if err := by.try(t, choice.Tile, plan); err != nil {
 		return nil, none, err
 	}
 	best := t.best()
-	losses, err := t.behind(best.tile, choice.Tile, plan.tile)
+	losses, err := t.behind(best.tile, choice.Tile, plan)
 	if err != nil {
 		return nil, none, err
 	}
@@ -166,9 +166,9 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		if c.tile == choice.Tile {
 			found.Model = Held{trial, losses[0]}
 		}
-		if c.tile == plan.tile {
+		if c.tile == plan {
 			found.Plan = Held{trial, losses[1]}
-			found.Planning = max(plan.seconds/Summarize(c.samples).Median-float64(plan.calls), 0)
+			found.Planning = planning
 		}
 	}
 	if err := by.op.set(best.tile); err != nil {

@@ -14,8 +14,9 @@ import (
 // (cuSDDMM, algorithm 4, does so for T_k). No tile changes a bit of a result, so trying does not either.
 //
 // First come the model's choice and others far from it, which stay in another cache: what the model is least sure of
-// is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain, and in the end
-// the fastest few have more turns, for a time is noisy and a small difference costs little.
+// is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain. All that
+// counts by the least of few turns. In the end the fastest few have more turns, for a time is noisy and a small
+// difference costs little, and the median counts.
 type Search struct {
 	pat    *Resident
 	grid   []model.Prediction // all tiles that the model looked at
@@ -27,16 +28,23 @@ type Search struct {
 
 // trial is a tile of a search.
 type trial struct {
-	at      int     // in the grid
-	seconds float64 // the least of its turns
-	turns   int
+	at    int       // in the grid
+	turns []float64 // seconds, the least first
+}
+
+// least returns the least seconds of its turns.
+func (t *trial) least() float64 {
+	if len(t.turns) == 0 {
+		return math.Inf(1)
+	}
+	return t.turns[0]
 }
 
 // Bounds of a search. They keep what planning takes, with the profile of the pattern, below five calls.
 const (
 	firstTurns  = 2    // of each tile that is not hopeless after one
 	hopeless    = 1.6  // times the fastest
-	finalTurns  = 5    // of those that are near the fastest in the end
+	finalTurns  = 7    // of those that are near the fastest in the end
 	near        = 1.12 // times the fastest
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
@@ -120,7 +128,7 @@ func (s *Search) best() float64 {
 	return least
 }
 
-func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, seconds: math.Inf(1)}) }
+func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i}) }
 
 // consider enters a tile if it may be the fastest and it does not cost too many calls to find out.
 func (s *Search) consider(i int) bool {
@@ -137,7 +145,7 @@ func (s *Search) planned() float64 {
 	if s.turn == 0 {
 		return 0
 	}
-	return s.spent/s.fastest().seconds - float64(s.turn)
+	return s.spent/s.fastest().least() - float64(s.turn)
 }
 
 // refine enters the neighbours of the fastest that were not tried yet, and reports whether there are any.
@@ -167,7 +175,7 @@ func (s *Search) refine() bool {
 func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
 	t := s.due()
 	if t == nil {
-		return s.grid[s.fastest().at].Tile, nil
+		return s.grid[s.winner().at].Tile, nil
 	}
 	turn, before := s.turn, s.pat.planning
 	return s.grid[t.at].Tile, func(seconds float64) {
@@ -176,8 +184,8 @@ func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
 		}
 		s.spent += seconds + (s.pat.planning - before).Seconds()
 		s.turn++
-		t.turns++
-		t.seconds = min(t.seconds, seconds)
+		at, _ := slices.BinarySearch(t.turns, seconds)
+		t.turns = slices.Insert(t.turns, at, seconds)
 		if s.due() == nil && !s.final {
 			s.final = !s.refine()
 		}
@@ -193,14 +201,14 @@ func (s *Search) due() *trial {
 	if s.final {
 		most, behind = finalTurns, near
 	}
-	fastest, enough := s.fastest().seconds, s.planned() > searchCalls
+	fastest, enough := s.fastest().least(), s.planned() > searchCalls
 	var next *trial
 	running := 0
 	for _, t := range s.trials {
-		if t.turns > 0 && t.seconds > behind*fastest || t.turns == 0 && enough {
+		if len(t.turns) > 0 && t.least() > behind*fastest || len(t.turns) == 0 && enough {
 			continue
 		}
-		if running++; t.turns < most && (next == nil || t.turns < next.turns) {
+		if running++; len(t.turns) < most && (next == nil || len(t.turns) < len(next.turns)) {
 			next = t
 		}
 	}
@@ -211,7 +219,19 @@ func (s *Search) due() *trial {
 }
 
 func (s *Search) fastest() *trial {
-	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.seconds, b.seconds) })
+	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.least(), b.least()) })
+}
+
+// winner returns the tile that a search ends with: of those that had all turns the one with the least median, or the
+// fastest where none had.
+func (s *Search) winner() *trial {
+	best, median := s.fastest(), math.Inf(1)
+	for _, t := range s.trials {
+		if len(t.turns) >= finalTurns && t.turns[len(t.turns)/2] < median {
+			best, median = t, t.turns[len(t.turns)/2]
+		}
+	}
+	return best
 }
 
 // forgetPanels drops panels that no search needs any more.
