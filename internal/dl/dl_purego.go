@@ -4,6 +4,7 @@ package dl
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/ebitengine/purego"
 )
@@ -11,6 +12,7 @@ import (
 // Open opens the first of names that the system's loader finds. The error wraps ErrNotFound and says
 // what the loader said of each.
 func Open(names ...string) (Library, error) {
+	defer onOneThread()()
 	err := fmt.Errorf("no library: %w", ErrNotFound)
 	for i, name := range names {
 		handle, e := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -26,12 +28,20 @@ func Open(names ...string) (Library, error) {
 	return nil, err
 }
 
+// onOneThread keeps a call on its thread until the function that it returns is called: what the loader says of the call's failure
+// is kept for the thread that made it.
+func onOneThread() func() {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
 type library struct {
 	name   string
 	handle uintptr
 }
 
 func (l *library) Sym(name string) (uintptr, error) {
+	defer onOneThread()()
 	address, err := purego.Dlsym(l.handle, name)
 	if err != nil || address == 0 {
 		return 0, fmt.Errorf("%s: function %s %w", l.name, name, ErrNotFound)
@@ -40,6 +50,7 @@ func (l *library) Sym(name string) (uintptr, error) {
 }
 
 func (l *library) Close() error {
+	defer onOneThread()()
 	if err := purego.Dlclose(l.handle); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
 	}
