@@ -109,7 +109,7 @@ func (p *planner) panelSums(c *ranked, width int) (sums []int64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.launchBlocks(kernels.PanelSums(), out.Len(), device.Value(int32(cols)), device.Value(int32(width)), c.counts.Arg(), out.Arg()); err != nil {
+	if err := p.launchBlocks(kernels.PartSums(), out.Len(), device.Value(cols), device.Value(int64(width)), c.counts.Arg(), out.Arg()); err != nil {
 		return nil, err
 	}
 	sums = make([]int64, out.Len())

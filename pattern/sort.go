@@ -37,7 +37,7 @@ func (p *planner) sumInto(y *device.Buffer[int64], x *device.Buffer[int32]) (err
 	if err != nil {
 		return err
 	}
-	if err := p.launchBlocks(kernels.ScanSums(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg()); err != nil {
+	if err := p.launchBlocks(kernels.PartSums(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg()); err != nil {
 		return err
 	}
 	return p.launchBlocks(kernels.Scan(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg(), y.Arg())

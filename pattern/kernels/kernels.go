@@ -26,12 +26,11 @@ const (
 
 // The kernels for integers of one size; the files say what they compute.
 func Count() *dialect.Variant      { return variant("count", "count.h") }
-func ScanSums() *dialect.Variant   { return variant("scansums", "scansums.h") }
+func PartSums() *dialect.Variant   { return variant("partsums", "partsums.h") }
 func Scan() *dialect.Variant       { return variant("scan", "scan.h") }
 func Digits() *dialect.Variant     { return variant("digits", "digits.h", digits...) }
 func Inverse() *dialect.Variant    { return variant("inverse", "inverse.h") }
 func Pieces() *dialect.Variant     { return variant("pieces", "pieces.h") }
-func PanelSums() *dialect.Variant  { return variant("panelsums", "panelsums.h") }
 func ActiveRows() *dialect.Variant { return variant("activerows", "activerows.h") }
 func Starts() *dialect.Variant     { return withRows(variant("starts", "starts.h")) }
 func Rows() *dialect.Variant       { return withRows(variant("rows", "rows.h")) }
@@ -75,7 +74,7 @@ func variant(name, file string, defines ...dialect.Define) *dialect.Variant {
 
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
-	all := []*dialect.Variant{Count(), ScanSums(), Scan(), Digits(), Inverse(), Pieces(), PanelSums(), ActiveRows(), Starts(), Rows(), Cells(), Entries(), Probe()}
+	all := []*dialect.Variant{Count(), PartSums(), Scan(), Digits(), Inverse(), Pieces(), ActiveRows(), Starts(), Rows(), Cells(), Entries(), Probe()}
 	for _, t := range []string{"int", "long"} {
 		all = append(all, Place(t), Lower(t))
 	}

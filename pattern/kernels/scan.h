@@ -1,5 +1,5 @@
 // y[i] = x[0] + … + x[i-1] for i from 0 to n. Block b has share of these, a multiple of TILE, and sums are those of the parts
-// (scansums.h).
+// (partsums.h).
 
 #define EACH 4 // numbers of a thread at a time
 #define TILE (EACH * BLOCK_THREADS)

@@ -1,4 +1,5 @@
-// sums[b] = the sum of the n numbers' part b, share of them: the first half of a running sum, of which scan.h is the second.
+// sums[b] = the sum of the n numbers' part b, share of them: those of panels, and the first half of a running sum, of which
+// scan.h is the second.
 KERNEL(BLOCK_THREADS, NAME)(long n, long share, IN(int, x), OUT(long, sums))
 {
 	AT_IN(int, x);
