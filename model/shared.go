@@ -8,8 +8,19 @@ import (
 	"sddmmkit/tiling"
 )
 
-// SharedSlices are the bytes of a slice of K that kernels of the shared scheme are made for.
+// SharedSlices are the bytes of a slice of K that kernels of the shared scheme are made for, the last not for elements of 16 bits.
 var SharedSlices = []int{128, 256, 512, 1024}
+
+// SharedDepths returns the elements of the slices that there are for elements of elemBytes bytes, by rising number.
+func SharedDepths(elemBytes int) []int {
+	var depths []int
+	for _, bytes := range SharedSlices {
+		if elemBytes > 2 || bytes < 1024 {
+			depths = append(depths, bytes/elemBytes)
+		}
+	}
+	return depths
+}
 
 // GPU is a device as the model of the shared scheme sees it: SDDMM with panels of popular columns, whose rows of B stay
 // in shared memory while blocks of rows of A pass from L2 (tiling.Shared), against gathering all rows of B from L2.
@@ -41,13 +52,16 @@ const (
 	gatherBytes = 256  // of a row of B in a slice
 	indexBytes  = 8    // that come with a slice of a row
 
-	bankRate      = 128   // bytes of rows of B from shared memory
-	streamRate    = 62    // bytes of rows of A, and of panels, from L2
-	sharedNonZero = 1.2   // beside its rows
-	sharedSlice   = 2     // of a non-zero in each slice of K but the first
-	finishNonZero = 1.3   // putting a result in its place
-	sharedItem    = 20000 // of an item in each slice, beside its panel: waiting for it, and for the last warp
-	sharedLaunch  = 20000 // a counter and two launches more
+	restRate = 37.6 // bytes of rows of B from L2 where the popular columns are in panels
+	restRow  = 64   // of a row of the rest in each slice of K that is gathered
+
+	bankRate      = 125   // bytes of rows of B from shared memory
+	shortBankRate = 90    // the same in 16 bits, of which numbers are made
+	streamRate    = 80    // bytes of rows of A, and of panels, from L2
+	sharedSlice   = 1.3   // of a non-zero in each slice of K, beside its rows
+	finishNonZero = 1     // putting a result in its place
+	sharedItem    = 16500 // of an item in each slice, beside its panel: waiting for it, and for the last warp
+	sharedLaunch  = 40000 // a counter and two launches more
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
 	// long as many calls.
@@ -72,8 +86,7 @@ func (g *GPU) SharedHeight(k, elemBytes int) int {
 // make rows of A pass more often, so it is the largest.
 func SharedDepth(k, elemBytes int) int {
 	best, least := 0, math.MaxInt
-	for _, bytes := range SharedSlices {
-		depth := bytes / elemBytes
+	for _, depth := range SharedDepths(elemBytes) {
 		if padded := (k + depth - 1) / depth * depth; padded <= least {
 			best, least = depth, padded
 		}
@@ -98,8 +111,8 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	none := Prediction{Seconds: seconds(t.gather() * float64(t.NNZ)), Panels: 1}
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
 	best, perRow := none, 0.0
-	for n, bytes := range SharedSlices {
-		p, nnz := g.shared(t, n, bytes/t.ElemBytes)
+	for n, depth := range SharedDepths(t.ElemBytes) {
+		p, nnz := g.shared(t, n, depth)
 		if p.Panels == 0 {
 			continue
 		}
@@ -124,40 +137,60 @@ func (g *GPU) Choose(t SharedTask) Choice {
 
 // gather returns the cycles of a non-zero whose row of B comes from L2.
 func (t *SharedTask) gather() float64 {
-	slices := max((t.K*t.ElemBytes+gatherBytes-1)/gatherBytes, 1)
-	return float64(t.K*t.ElemBytes+slices*indexBytes)/gatherRate + float64(slices-1)*gatherSlice
+	slices := t.slices()
+	return (float64(t.K*t.ElemBytes)+slices*indexBytes)/gatherRate + (slices-1)*gatherSlice
 }
 
-// shared returns the cycles, as Seconds, with slices of depth elements, and the non-zeros in panels. Panels are taken
-// as long as one is faster than gathering its non-zeros.
-func (g *GPU) shared(t SharedTask, n, depth int) (p Prediction, inPanels int64) {
+// slices returns the slices of K that are gathered.
+func (t *SharedTask) slices() float64 {
+	return float64(max((t.K*t.ElemBytes+gatherBytes-1)/gatherBytes, 1))
+}
+
+// shared returns the cycles, as Seconds, with slices of depth elements and as many panels as make it fastest, and the
+// non-zeros in panels.
+func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int64) {
 	width := g.SharedWidth(depth, t.ElemBytes)
 	if width == 0 {
-		return p, 0
+		return best, 0
 	}
-	p.Tile = Tile{Ti: g.SharedHeight(t.K, t.ElemBytes), Tj: width, Tk: depth}
-	blocks := float64((t.Rows + p.Tile.Ti - 1) / p.Tile.Ti)
+	tile := Tile{Ti: g.SharedHeight(t.K, t.ElemBytes), Tj: width, Tk: depth}
+	blocks := float64((t.Rows + tile.Ti - 1) / tile.Ti)
 	slices := float64((t.K + depth - 1) / depth)
 	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
-	nonZero := slices*bytes/bankRate + sharedNonZero + (slices-1)*sharedSlice + finishNonZero
+	rate := float64(bankRate)
+	if t.ElemBytes < 4 {
+		rate = shortBankRate
+	}
+	nonZero := slices*(bytes/rate+sharedSlice) + finishNonZero
+	// In the end multiprocessors wait for the last items, half of one on average.
+	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
+	cycles := float64(g.Units) * (sharedLaunch + last/2)
+	rest, segments := t.NNZ, 0.0
 	for q, panel := range t.Counts[n] {
 		if panel.NNZ == 0 {
 			break
 		}
 		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
 		items := blocks + nnz/float64(tiling.ItemEntries(t.NNZ))
-		cycles := nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
-		if cycles >= nnz*t.gather() {
-			break
+		cycles += nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
+		rest -= panel.NNZ
+		segments += panel.Active
+		if all := cycles + t.rest(rest); best.Panels == 0 || all < best.Seconds {
+			tile.Panels = q + 1
+			best = Prediction{Tile: tile, Seconds: all, Panels: q + 1, Segments: segments}
+			inPanels = t.NNZ - rest
 		}
-		p.Panels++
-		p.Segments += panel.Active
-		p.Seconds += cycles
-		inPanels += panel.NNZ
 	}
-	// In the end multiprocessors wait for the last items, half of one on average.
-	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
-	p.Tile.Panels = p.Panels
-	p.Seconds += float64(t.NNZ-inPanels)*t.gather() + float64(g.Units)*(sharedLaunch+last/2)
-	return p, inPanels
+	return best, inPanels
+}
+
+// rest returns the cycles of gathering the nnz non-zeros that are in no panel. What is left of a row is short, and so the row
+// itself costs, too; where nothing is left, nothing is launched.
+func (t *SharedTask) rest(nnz int64) float64 {
+	if nnz <= 0 {
+		return 0
+	}
+	slices := t.slices()
+	each := float64(t.K*t.ElemBytes)/restRate + (slices-1)*gatherSlice
+	return float64(nnz)*each + float64(t.Rows)*slices*restRow
 }

@@ -127,9 +127,9 @@ func (r *Resident) gpu() *model.GPU {
 func (r *Resident) SharedTiles(k, elemBytes int) ([]model.Tile, error) {
 	gpu := r.gpu()
 	var tiles []model.Tile
-	for _, bytes := range model.SharedSlices {
-		t := model.Tile{Ti: gpu.SharedHeight(k, elemBytes), Tk: bytes / elemBytes}
-		if t.Tj = gpu.SharedWidth(t.Tk, elemBytes); t.Tj == 0 || bytes > model.SharedSlices[0] && t.Tk >= 2*k {
+	for n, depth := range model.SharedDepths(elemBytes) {
+		t := model.Tile{Ti: gpu.SharedHeight(k, elemBytes), Tk: depth}
+		if t.Tj = gpu.SharedWidth(t.Tk, elemBytes); t.Tj == 0 || n > 0 && t.Tk >= 2*k {
 			continue // a slice of which most is padding
 		}
 		useful, err := r.usefulPanels(t.Tj, t.Ti)

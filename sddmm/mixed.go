@@ -12,7 +12,7 @@ import (
 // is float32: products and sums, S and P. So the result is that of Run on A and B widened by dense.Widen, up to the order of
 // additions.
 //
-// On a GPU rows of B are gathered whatever the tile (Plan.SetTile). On the CPU every call widens A and B first: it gives the
+// On the CPU every call widens A and B first: it gives the
 // same bits as Run on the widened matrices, and takes longer.
 func RunMixed[E device.Short](ctx context.Context, pl *Plan[float32], f Epilogue, alpha float32, s *device.Buffer[float32], a, b *dense.Resident[E], beta float32, p *device.Buffer[float32]) error {
 	if err := check("sddmm.RunMixed", pl, f, s, a, b, p); err != nil {

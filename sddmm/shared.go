@@ -23,14 +23,18 @@ type scheme struct {
 // scheme returns the scheme for A and B.
 func (pl *Plan[T]) scheme(ctx context.Context, a, b operand) (scheme, error) {
 	k, elem := a.cols, a.size
-	if elem < 4 || !sharedDepth(a.elem, k) || !a.aligned || !b.aligned {
+	if !sharedDepth(a.elem, k) || !a.aligned || !b.aligned {
 		return scheme{}, nil
 	}
 	if pl.tile != nil {
 		if pl.tile.Tj == 0 {
 			return scheme{}, nil
 		}
-		tile := pl.pat.SharedTile(*pl.tile, k, elem)
+		given := *pl.tile
+		if !slices.Contains(kernels.Depths(a.elem), given.Tk) {
+			given.Tk = 0 // a slice of the other type, for Run or for RunMixed
+		}
+		tile := pl.pat.SharedTile(given, k, elem)
 		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, cmp.Or(tile.Panels, pattern.UsefulPanels))
 		return scheme{tile, shared}, err
 	}
@@ -55,6 +59,9 @@ func sharedDepth(t string, k int) bool { return k > 0 && k%dialect.VectorOf(t) =
 // checkSharedTile checks a tile for SetTile.
 func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
 	depths := kernels.Depths(dialect.TypeOf[T]())
+	if dialect.TypeOf[T]() == "float" { // RunMixed
+		depths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(depths, kernels.Depths("bfloat16")))))
+	}
 	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && t.Panels >= 0 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
@@ -23,6 +24,7 @@ func SDDMMMixed(t *testing.T, open func(t *testing.T) device.Device) {
 func mixedSDDMMSuite[E device.Short](t *testing.T, open Open) {
 	t.Run("Depths", func(t *testing.T) { mixedSDDMMDepths[E](t, start(t, open)) })
 	t.Run("Patterns", func(t *testing.T) { mixedSDDMMPatterns[E](t, start(t, open)) })
+	t.Run("Panels", func(t *testing.T) { mixedSDDMMPanels[E](t, start(t, open)) })
 	t.Run("NonFinite", func(t *testing.T) { mixedSDDMMNonFinite[E](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { mixedSDDMMSameBits[E](t, start(t, open)) })
 	t.Run("Errors", func(t *testing.T) { mixedSDDMMErrors[E](t, start(t, open)) })
@@ -78,6 +80,25 @@ func mixedSDDMMPatterns[E device.Short](t *testing.T, dev device.Device) {
 		for i, k := range []int{32, 9} {
 			c := newMixedSDDMM[E](rng, p, k, epilogues[(n+i)%len(epilogues)], scalars{1, 0}, reals[float32], false)
 			c.check(t, runMixed[E](t, dev, pl, c, i))
+		}
+	}
+}
+
+// Panels of popular columns in shared memory, on devices that run kernels.
+func mixedSDDMMPanels[E device.Short](t *testing.T, dev device.Device) {
+	if _, ok := dev.(device.Launcher); !ok {
+		t.Skip("runs no kernels")
+	}
+	for n, problem := range problems {
+		p := problem.pattern()
+		_, pl := sddmmPlan[float32](t, dev, p)
+		rng := newRand(uint64(n))
+		for i, k := range []int{8, 72, 128, 264, 520} {
+			must(t, pl.SetTile(model.Tile{Ti: max(p.Rows/3, 2), Tj: sharedWidth(p.Cols / 4), Tk: []int{0, 64, 128, 256, 32}[(n+i)%5]}))
+			c := newMixedSDDMM[E](rng, p, k, epilogues[(n+i)%len(epilogues)], allScalars[(n+i)%len(allScalars)], integers[float32], true)
+			c.check(t, runMixed[E](t, dev, pl, c, 0))
+			c = newMixedSDDMM[E](rng, p, k, sddmm.Dot, scalars{1, 0}, reals[float32], false)
+			c.check(t, runMixed[E](t, dev, pl, c, 2))
 		}
 	}
 }

@@ -150,11 +150,11 @@ func Variants() []*dialect.Variant {
 	var all []*dialect.Variant
 	for _, t := range []string{"float", "double"} {
 		all = append(all, Scale(t), Finish(t))
+	}
+	for _, t := range dialect.Types {
 		for _, depth := range Depths(t) {
 			all = append(all, NewTile(t, depth).Variant())
 		}
-	}
-	for _, t := range dialect.Types {
 		for _, pairs := range []bool{false, true} {
 			for _, v := range []int{1, dialect.VectorOf(t)} {
 				for _, s := range shapes {

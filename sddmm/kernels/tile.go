@@ -9,22 +9,30 @@ import (
 
 // Tile is a variant of the kernel that reads rows of B from shared memory, a slice of them at a time.
 type Tile struct {
-	Type    string // "float" or "double"
+	Type    string // of A and B: one of dialect.Types
 	Lanes   int    // threads that share a non-zero
 	Chunks  int    // loads of a lane, 16 bytes each, that hold a slice of a row
 	Threads int    // in a block
 }
 
-// tiles are the variants that there are, by the bytes of a slice. More lanes take fewer registers and more exchanges.
-var tiles = []struct{ bytes, lanes, chunks, threads int }{
-	{128, 4, 2, 1024}, {256, 4, 4, 1024}, {512, 4, 8, 768}, {1024, 8, 8, 768},
-}
+// tileLanes threads read a cache line at a time. Fewer would exchange less, but what limits the kernel is the number of lines that
+// pass through L1.
+const tileLanes = 8
 
-// Depths returns the numbers of elements of type t that slices may have.
+// tileThreads is the number of threads in a block, of which a multiprocessor holds one: all that it can run.
+const tileThreads = 1024
+
+// tiles are the variants that there are, by the bytes of a slice.
+var tiles = []struct{ bytes, chunks int }{{128, 1}, {256, 2}, {512, 4}, {1024, 8}}
+
+// Depths returns the numbers of elements of type t that slices may have. Rows of A are in registers as the numbers that
+// kernels compute with, and so slices of 16 bits are shorter.
 func Depths(t string) []int {
 	var all []int
 	for _, s := range tiles {
-		all = append(all, s.bytes/16*dialect.VectorOf(t))
+		if registers := s.bytes / elemBytes(t) * elemBytes(dialect.SumType(t)); registers <= 1024 {
+			all = append(all, s.bytes/elemBytes(t))
+		}
 	}
 	return all
 }
@@ -32,7 +40,7 @@ func Depths(t string) []int {
 // NewTile returns the variant for slices of depth elements of type t, which are among Depths(t).
 func NewTile(t string, depth int) Tile {
 	s := tiles[slices.Index(Depths(t), depth)]
-	return Tile{Type: t, Lanes: s.lanes, Chunks: s.chunks, Threads: s.threads}
+	return Tile{Type: t, Lanes: tileLanes, Chunks: s.chunks, Threads: tileThreads}
 }
 
 // Name returns the name of the kernel.
