@@ -37,9 +37,8 @@ type Costs struct {
 // Machine is a device as the model sees it.
 type Machine struct {
 	Measured device.Measured
-	Threads  int   // in use
-	Line     int   // bytes of a cache line
-	Nominal  int64 // bytes of the cache that threads share, by its data sheet; 0 where it is not known
+	Threads  int // in use
+	Line     int // bytes of a cache line
 	SDDMM    Costs
 	SpMM     Costs
 }
@@ -55,7 +54,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	if line <= 0 {
 		line = 64
 	}
-	return &Machine{Measured: m, Threads: threads, Line: line, Nominal: p.L3Bytes, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
 // The costs that fitted best on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
@@ -65,10 +64,6 @@ var (
 )
 
 const (
-	// held is how much more of a shared cache an operation holds that runs all the time than the short samples of
-	// a measurement find free; never more than the cache has. From 1.7 to 2.2 predictions are as good.
-	held = 1.9
-
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
 	full = 0.3

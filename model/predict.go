@@ -126,14 +126,10 @@ func (w *work) call() float64 {
 
 // capacity returns what a level holds for a thread; memory holds everything.
 func (w *work) capacity(l int) float64 {
-	level := w.Measured.Levels[l]
-	switch {
-	case level.Bytes <= 0:
-		return math.Inf(1)
-	case level.Shared:
-		return math.Max(math.Min(held*float64(level.Bytes), float64(w.Nominal)), float64(level.Bytes))
+	if bytes := w.Measured.Levels[l].Bytes; bytes > 0 {
+		return float64(bytes)
 	}
-	return float64(level.Bytes)
+	return math.Inf(1)
 }
 
 // holding returns the first level that holds bytes bytes which are read again only after all of them were.

@@ -70,10 +70,10 @@ const (
 	smallest   = 64 << 20 // memory to read at least, and at most
 	largest    = 1 << 30
 
-	// A point takes so many samples and so much time; when other programs get in the way, more time
-	// for fewer samples.
-	quietSamples, quietTime = 16, 4 * time.Millisecond
-	noisySamples, noisyTime = 6, 20 * time.Millisecond
+	// Each thread reads so many samples without a pause, the first half of them untimed: an operation runs all the time too, and
+	// what it finds in a shared cache is what it brought there faster than others drive it out.
+	samples = 32
+	sweeps  = 3
 )
 
 // rowSizes are the lengths of rows in bytes at which rates are measured.
@@ -105,7 +105,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 	size = max(min(size, largest), 4*l2)
 	b := &bench{ctx: ctx, gather: g, threads: p.Threads, data: make([]float32, size/4), idx: make([][]int32, p.Threads), seed: 1}
 	for t := range b.idx {
-		b.idx[t] = make([]int32, sampleRead/rowSizes[0])
+		b.idx[t] = make([]int32, samples/2*sampleRead/rowSizes[0])
 	}
 	adviseHuge(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.data))), size)) // as Alloc does
 	parallel.Ranges(p.Threads, size/4, func(_ int, lo, hi int64) {
@@ -237,23 +237,31 @@ type curvePoint struct {
 	seconds float64
 }
 
-// sweep measures working sets from least to most, three to an octave, all of them twice: whoever else
-// uses the caches may be gone the second time.
+// sweep measures working sets from least to most, three to an octave, all of them a few times, for others who use the caches
+// come and go. The median counts.
 func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 	var curve []curvePoint
 	for x := float64(least); x < float64(most); x *= math.Cbrt(2) {
-		curve = append(curve, curvePoint{int64(x), math.Inf(1)})
+		curve = append(curve, curvePoint{set: int64(x)})
 	}
-	curve = append(curve, curvePoint{most, math.Inf(1)})
-	for range 2 {
-		for k := range curve {
-			p := &curve[k]
+	curve = append(curve, curvePoint{set: most})
+	var took [sweeps][]float64
+	for n := range took {
+		for _, p := range curve {
 			s, err := b.seconds(sweepRow, p.set, p.set, b.threads, true)
 			if err != nil {
 				return nil, err
 			}
-			p.seconds = min(p.seconds, s)
+			took[n] = append(took[n], s)
 		}
+	}
+	for k := range curve {
+		var all []float64
+		for n := range took {
+			all = append(all, took[n][k])
+		}
+		slices.Sort(all)
+		curve[k].seconds = all[sweeps/2]
 	}
 	calmCurve(curve)
 	return curve, nil
@@ -295,13 +303,16 @@ func capacity(curve []curvePoint, hit, miss float64, nominal, below int64) int64
 	return max(min(int64(found[len(found)/2]), nominal), nominal/8)
 }
 
-// seconds returns the least time in which threads threads each read one row of row bytes, out of a
+// seconds returns the time, in the median, in which threads threads each read one row of row bytes, out of a
 // working set that all of them use and that is spread over span bytes; in order if not at random, each
 // thread in its own part.
 func (b *bench) seconds(row int, set, span int64, threads int, random bool) (float64, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
+	}
 	rows := max(set/int64(row), 1)
 	gap := max(span/int64(row)/rows, 1) // row i is one of the gap rows from i·gap on
-	n := int(max(min(int64(sampleRead/row), int64(len(b.idx[0]))), 1))
+	n := max(sampleRead/row, 1)         // of a sample
 	data := b.data[:min(rows*gap*int64(row)/4, int64(len(b.data)))]
 	place := func(i int64) int32 {
 		if gap == 1 {
@@ -309,60 +320,50 @@ func (b *bench) seconds(row int, set, span int64, threads int, random bool) (flo
 		}
 		return int32(i*gap + int64(mix(uint64(i))%uint64(gap)))
 	}
-	fill := func(t, sample int) {
-		idx := b.idx[t][:n]
-		if random {
-			x := b.seed + uint64(t)<<32 + uint64(sample)<<48
+	b.seed++
+	parallel.Ranges(threads, int64(threads), func(_ int, lo, hi int64) {
+		for t := lo; t < hi; t++ {
+			idx := b.idx[t][:samples/2*n]
+			x, at := b.seed+uint64(t)<<32, rows*t/int64(threads)
 			for i := range idx {
-				x++
-				idx[i] = place(int64((mix(x) >> 32) * uint64(rows) >> 32))
+				if random {
+					x++
+					idx[i] = place(int64((mix(x) >> 32) * uint64(rows) >> 32))
+				} else {
+					idx[i] = place((at + int64(i)) % rows)
+				}
 			}
-			return
 		}
-		at := rows*int64(t)/int64(threads) + int64(sample)*int64(n)
-		for i := range idx {
-			idx[i] = place((at + int64(i)) % rows)
-		}
-	}
+	})
 	// Everything once, in order: into the caches as far as it fits.
-	for lo := int64(0); lo < rows; lo += int64(n) {
-		idx := b.idx[0][:min(int64(n), rows-lo)]
-		for i := range idx {
-			idx[i] = place(lo + int64(i))
+	all := make([]int32, min(rows, int64(n)))
+	for lo := int64(0); lo < rows; lo += int64(len(all)) {
+		some := all[:min(int64(len(all)), rows-lo)]
+		for i := range some {
+			some[i] = place(lo + int64(i))
 		}
-		b.gather.Read(data, row/4, idx)
+		b.gather.Read(data, row/4, some)
 	}
-	best := math.Inf(1)
-	var spent time.Duration
-	enough := func(n int) bool {
-		return n >= quietSamples && spent >= quietTime || n >= noisySamples && spent >= noisyTime
-	}
-	for sample := 0; !enough(sample); sample++ {
-		if err := b.ctx.Err(); err != nil {
-			return 0, err
-		}
-		b.seed++
-		took := make([]time.Duration, threads)
-		var ready, done sync.WaitGroup
-		ready.Add(threads)
-		done.Add(threads)
-		for t := range threads {
-			go func() {
-				defer done.Done()
-				fill(t, sample)
-				ready.Done()
-				ready.Wait()
+	took := make([]float64, threads*samples/2)
+	var ready, done sync.WaitGroup
+	ready.Add(threads)
+	done.Add(threads)
+	for t := range threads {
+		go func() {
+			defer done.Done()
+			ready.Done()
+			ready.Wait()
+			for sample := range samples {
+				at := sample % (samples / 2)
 				start := time.Now()
-				b.gather.Read(data, row/4, b.idx[t][:n])
-				took[t] = time.Since(start)
-			}()
-		}
-		done.Wait()
-		slowest := max(slices.Max(took), 1)
-		spent += slowest
-		best = min(best, slowest.Seconds()/float64(n))
+				b.gather.Read(data, row/4, b.idx[t][at*n:(at+1)*n])
+				took[t*samples/2+at] = time.Since(start).Seconds()
+			}
+		}()
 	}
-	return best, nil
+	done.Wait()
+	slices.Sort(took)
+	return max(took[len(took)/2], 1e-9) / float64(n), nil
 }
 
 // mix is the output function of splitmix64: equal steps in, random numbers out.
