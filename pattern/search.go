@@ -48,7 +48,7 @@ const (
 	near        = 1.12 // times the fastest
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
-	searchCalls = 3    // calls that planning took from which on no further tile is tried
+	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
 	coarse      = 4    // factor between the widths that are tried first
 	fine        = 2    // factor between the fastest and its neighbours
 )
