@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"sddmmkit/internal/cputime"
 	"sddmmkit/model"
 )
 
@@ -180,7 +181,7 @@ func turn(ctx context.Context, clock timer, threads int, call func() error) (flo
 			return 0, err
 		}
 		total, n := 0.0, 0
-		before := processSeconds()
+		before := cputime.Process()
 		for ; total < turnSeconds; n++ {
 			took, err := clock.time(call)
 			if err != nil {
@@ -195,7 +196,7 @@ func turn(ctx context.Context, clock timer, threads int, call func() error) (flo
 			continue
 		}
 		least = min(least, total/float64(n))
-		if threads < 1 || before == 0 || processSeconds()-before >= quiet*total*float64(threads) {
+		if threads < 1 || before == 0 || (cputime.Process()-before).Seconds() >= quiet*total*float64(threads) {
 			break
 		}
 	}

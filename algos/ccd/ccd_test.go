@@ -230,21 +230,21 @@ func TestColdRowsAndOddSizes(t *testing.T) {
 }
 
 // Training ends within a second of an interruption, with a usable model.
+// After an interruption training does little more, and ends with a usable model.
 func TestInterrupt(t *testing.T) {
 	r := randomRatings[float32](t, 2000, 1500, 0.3, 7)
 	for _, biases := range []bool{false, true} {
 		opt := DefaultOptions[float32]()
 		opt.Rank, opt.Iterations, opt.Biases = 64, 1000, biases
 		dev := cpu.New(2)
-		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-		defer cancel()
-		start := time.Now()
+		ctx, since := conformance.Interrupt(t.Context(), 300*time.Millisecond)
 		res, err := Train(ctx, dev, r, opt)
-		if !errors.Is(err, context.DeadlineExceeded) || res == nil || res.Stopped != fit.Interrupted {
+		worked := since()
+		if !errors.Is(err, context.Canceled) || res == nil || res.Stopped != fit.Interrupted {
 			t.Fatalf("interrupted training returned %+v, %v", res, err)
 		}
-		if late := time.Since(start) - 300*time.Millisecond; late > time.Second {
-			t.Errorf("training went on for %v after the interruption", late)
+		if worked > 500*time.Millisecond {
+			t.Errorf("training went on to work for %v after the interruption", worked)
 		}
 		if err := res.Model.Validate(); err != nil {
 			t.Error(err)

@@ -103,15 +103,17 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		size = min(size, p.MemoryBytes/8)
 	}
 	size = max(min(size, largest), 4*l2)
-	b := &bench{ctx: ctx, gather: g, threads: p.Threads, data: make([]float32, size/4), idx: make([][]int32, p.Threads), seed: 1}
+	raw, free := untouched(size)
+	defer free()
+	adviseHuge(raw) // as Alloc does
+	b := &bench{ctx: ctx, gather: g, threads: p.Threads, idx: make([][]int32, p.Threads), seed: 1,
+		data: unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(raw))), size/4)}
 	for t := range b.idx {
 		b.idx[t] = make([]int32, samples/2*sampleRead/rowSizes[0])
 	}
-	adviseHuge(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(b.data))), size)) // as Alloc does
-	parallel.Ranges(p.Threads, size/4, func(_ int, lo, hi int64) {
-		clear(b.data[lo:hi]) // so that the pages are there, near the thread
-	})
-
+	if err := b.touch(); err != nil {
+		return device.Measured{}, err
+	}
 	m := device.Measured{Threads: p.Threads, Loop: g.Name}
 	// A level is measured where it holds most of what is read and the one before holds little.
 	type point struct {
@@ -158,6 +160,17 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 	}
 	calm(m.Levels)
 	return m, nil
+}
+
+// touch clears the data, so that the pages are there, each near the thread that reads it first.
+func (b *bench) touch() error {
+	const block = 1 << 20 // elements; what is cleared between two looks at the context
+	parallel.Ranges(b.threads, int64(len(b.data)), func(_ int, lo, hi int64) {
+		for ; lo < hi && b.ctx.Err() == nil; lo += block {
+			clear(b.data[lo:min(lo+block, hi)])
+		}
+	})
+	return b.ctx.Err()
 }
 
 // calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
@@ -338,6 +351,9 @@ func (b *bench) seconds(row int, set, span int64, threads int, random bool) (flo
 	// Everything once, in order: into the caches as far as it fits.
 	all := make([]int32, min(rows, int64(n)))
 	for lo := int64(0); lo < rows; lo += int64(len(all)) {
+		if err := b.ctx.Err(); err != nil {
+			return 0, err
+		}
 		some := all[:min(int64(len(all)), rows-lo)]
 		for i := range some {
 			some[i] = place(lo + int64(i))

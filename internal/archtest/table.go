@@ -51,7 +51,7 @@ var table = []rule{
 	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit internal/parallel", ""},
 
 	// Measuring the primitives, and others beside them: knows no driver, and no file formats but its own.
-	{"bench", "bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+	{"bench", "bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/cputime internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
 
 	// A peer that needs a driver, and a device of its kind.
 	{"bench/cusparse", "bench sddmm spmm pattern device device/cuda internal/dl", ""},
@@ -70,13 +70,14 @@ var table = []rule{
 	{"dense/kernels", "device internal/dialect", ""},
 	{"pattern/kernels", "device internal/dialect", ""},
 	{"internal/conformance/kernels", "device internal/dialect", ""},
-	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern model device sddmm spmm internal/parallel internal/errbound", "gonum.org/v1/gonum/mat"},
+	{"internal/conformance", "internal/conformance/kernels internal/dialect sparse dense tiling pattern model device sddmm spmm internal/parallel internal/cputime internal/errbound", "gonum.org/v1/gonum/mat"},
 	{"internal/errbound", "sddmm", ""},
 	{"internal/npz", "", "github.com/klauspost/compress github.com/sbinet/npyio"},
 	{"internal/atomicfile", "", ""},
 	{"internal/remember", "internal/atomicfile", ""},
 	{"internal/parallel", "", ""},
 	{"internal/shape", "", ""},
+	{"internal/cputime", "", ""},
 	{"internal/archtest", "", ""},
 	{"internal/realdata", "", ""}, // for tests: where the real data sets are
 }
