@@ -62,8 +62,7 @@ func FoldIn[T sparse.Float](ctx context.Context, dev device.Device, m *factors.M
 		return users, nil, err
 	}
 	defer pat.Close()
-	target, extra := opt.targets(ratings.Val, m.Mean)
-	given, err := uploadFeedback(dev, target, extra)
+	given, err := opt.upload(dev, ratings.Val, m.Mean)
 	if err != nil {
 		return users, nil, err
 	}

@@ -34,17 +34,6 @@ type feedback[T sparse.Float] struct {
 	extra  *device.Buffer[T] // implicit: c − 1; nil for explicit
 }
 
-// uploadFeedback puts target and extra, nil for explicit, on a device.
-func uploadFeedback[T sparse.Float](dev device.Device, target, extra []T) (f feedback[T], err error) {
-	if f.target, err = device.FromHost(dev, target); err != nil || extra == nil {
-		return f, err
-	}
-	if f.extra, err = device.FromHost(dev, extra); err != nil {
-		err = errors.Join(err, f.close())
-	}
-	return f, err
-}
-
 // carried returns the same for the transpose.
 func (f feedback[T]) carried(to *pattern.Transposed) (t feedback[T], err error) {
 	if t.target, err = pattern.Carry(to, f.target); err != nil || f.extra == nil {

@@ -47,11 +47,10 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if s.State, err = fit.NewState(dev, train, itemPtr, &s.opt.Options); err != nil {
 		return s, err
 	}
-	target, extra := s.opt.targets(train.Val, s.Mean)
 	if opt.Implicit {
-		s.cells = fit.Sum(target)
+		s.cells = opt.cells(train.Val)
 	}
-	given, err := uploadFeedback(dev, target, extra)
+	given, err := opt.upload(dev, train.Val, s.Mean)
 	if err != nil {
 		return s, err
 	}

@@ -1,32 +1,59 @@
 package als
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 
 	"sddmmkit/algos/fit"
+	"sddmmkit/device"
 	"sddmmkit/factors"
-	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
 
-// targets returns r − μ and nil, or for implicit feedback c∘p and c − 1.
-func (o *Options[T]) targets(vals []T, mean float64) (target, extra []T) {
-	if !o.Implicit {
-		return fit.Subtract(vals, mean), nil
+// confidence returns α·|r|, which is c − 1 of implicit feedback.
+func (o *Options[T]) confidence(r T) float64 { return o.Alpha * math.Abs(float64(r)) }
+
+// weight returns c∘p of implicit feedback.
+func (o *Options[T]) weight(r T) T {
+	if r > 0 {
+		return T(1 + o.confidence(r))
 	}
-	target, extra = make([]T, len(vals)), make([]T, len(vals))
-	parallel.Ranges(0, int64(len(vals)), func(_ int, lo, hi int64) {
-		for z := lo; z < hi; z++ {
-			e := o.Alpha * math.Abs(float64(vals[z]))
-			extra[z] = T(e)
-			if vals[z] > 0 {
-				target[z] = T(1 + e)
-			}
+	return 0
+}
+
+// cells returns Σ c∘p over the stored cells.
+func (o *Options[T]) cells(vals []T) float64 {
+	return fit.SumBlocks(int64(len(vals)), func(lo, hi int64) (s float64) {
+		for _, v := range vals[lo:hi] {
+			s += float64(o.weight(v))
 		}
+		return s
 	})
-	return target, extra
+}
+
+// upload puts what there is to explain on a device, in the order of vals.
+func (o *Options[T]) upload(dev device.Device, vals []T, mean float64) (f feedback[T], err error) {
+	if !o.Implicit {
+		f.target, err = fit.UploadMinus(dev, vals, mean)
+		return f, err
+	}
+	if f.target, err = fit.Upload(dev, vals, func(dst, src []T) {
+		for z, v := range src {
+			dst[z] = o.weight(v)
+		}
+	}); err != nil {
+		return f, err
+	}
+	if f.extra, err = fit.Upload(dev, vals, func(dst, src []T) {
+		for z, v := range src {
+			dst[z] = T(o.confidence(v))
+		}
+	}); err != nil {
+		err = errors.Join(err, f.close())
+	}
+	return f, err
 }
 
 // Names under which a model remembers what is particular to ALS; the others are fit's.

@@ -62,7 +62,7 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if s.State, err = fit.NewState(dev, train, itemPtr, &s.opt.Options); err != nil {
 		return s, err
 	}
-	target, err := device.FromHost(dev, fit.Subtract(train.Val, s.Mean))
+	target, err := fit.UploadMinus(dev, train.Val, s.Mean)
 	if err != nil {
 		return s, err
 	}

@@ -31,7 +31,7 @@ func ExampleResidualRMSE() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	target, err := device.FromHost(dev, fit.Subtract(ratings.Val, 4))
+	target, err := fit.UploadMinus(dev, ratings.Val, 4)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -44,6 +44,16 @@ func padded[T sparse.Float](dev device.Device, n int) int {
 	return (n + load - 1) / load * load
 }
 
+// Columns returns the numbers of columns that State has on dev: Unknowns, and those of X and Y.
+func (o *Options[T]) Columns(dev device.Device) (unknowns, all int) {
+	if !o.Biases {
+		n := padded[T](dev, o.Rank)
+		return n, n
+	}
+	n := padded[T](dev, o.Rank+1)
+	return n, padded[T](dev, n+1)
+}
+
 // NewState makes X zero and Y random on dev: normal numbers of standard deviation 1/√K from a stream
 // per row, so that a row does not depend on the others. itemPtr are the row pointers of the transpose of train's pattern;
 // items without ratings are zero, and solvers leave them so. The caller closes the state.
@@ -53,12 +63,8 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], itemPtr [
 		s.Mean = Sum(train.Val) / float64(len(train.Val))
 	}
 	k := opt.Rank
-	s.Unknowns = padded[T](dev, k)
-	width := s.Unknowns
-	if opt.Biases {
-		s.Unknowns = padded[T](dev, k+1)
-		width = padded[T](dev, s.Unknowns+1)
-	}
+	width := 0
+	s.Unknowns, width = opt.Columns(dev)
 	y := dense.New[T](train.Cols, width)
 	scale := 1 / math.Sqrt(float64(k))
 	parallel.Ranges(0, int64(y.Rows), func(_ int, lo, hi int64) {
@@ -87,15 +93,22 @@ func NewState[T sparse.Float](dev device.Device, train *sparse.CSR[T], itemPtr [
 }
 
 // users returns the first X: zeros, but for the constant of biases.
-func (s *State[T]) users(dev device.Device, width int) (*dense.Resident[T], error) {
-	if !s.opt.Biases {
-		return dense.Zeros[T](dev, s.train.Rows, width)
+func (s *State[T]) users(dev device.Device, width int) (x *dense.Resident[T], err error) {
+	if x, err = dense.Zeros[T](dev, s.train.Rows, width); err != nil || !s.opt.Biases {
+		return x, err
 	}
-	x := dense.New[T](s.train.Rows, width)
-	for u := range x.Rows {
-		x.Set(u, s.Unknowns, s.opt.BiasScale())
+	constant := dense.New[T](x.Rows, 1)
+	for u := range constant.Data {
+		constant.Data[u] = s.opt.BiasScale()
 	}
-	return dense.Upload(dev, x)
+	column, err := dense.Place(dev, constant)
+	if err == nil {
+		err = errors.Join(dense.CopyColumn(context.Background(), x, s.Unknowns, 1, column, 0), column.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
 }
 
 // Close frees the factors. Closing nil or closing again does nothing.
@@ -157,14 +170,22 @@ func firstColumns[T sparse.Float](m dense.Matrix[T], k int) dense.Matrix[T] {
 	if m.Cols == k {
 		return m
 	}
-	return m.View(0, m.Rows, k).Clone()
+	out := dense.New[T](m.Rows, k)
+	parallel.Ranges(0, int64(m.Rows), func(_ int, lo, hi int64) {
+		for i := int(lo); i < int(hi); i++ {
+			copy(out.Row(i), m.Row(i))
+		}
+	})
+	return out
 }
 
 // ScaledColumn returns unit times column j of m.
 func ScaledColumn[T sparse.Float](m dense.Matrix[T], j int, unit T) []T {
 	out := make([]T, m.Rows)
-	for i := range out {
-		out[i] = unit * m.At(i, j)
-	}
+	parallel.Ranges(0, int64(m.Rows), func(_ int, lo, hi int64) {
+		for i := lo; i < hi; i++ {
+			out[i] = unit * m.At(int(i), j)
+		}
+	})
 	return out
 }

@@ -45,7 +45,7 @@ func newValidator[T sparse.Float](s Solver[T], train, test *sparse.CSR[T]) (v *v
 	if v.plan, err = sddmm.NewPlan[T](v.pat); err != nil {
 		return v, err
 	}
-	if v.target, err = device.FromHost(dev, Subtract(test.Val, mean)); err != nil {
+	if v.target, err = UploadMinus(dev, test.Val, mean); err != nil {
 		return v, err
 	}
 	v.err, err = device.Alloc[T](dev, v.pat.NNZ)
