@@ -52,16 +52,21 @@ func addMulOnGPU[T Float](ctx context.Context, l device.Launcher, c *Resident[T]
 	if c.Rows == 0 || c.Cols == 0 || x.Cols == 0 {
 		return ctx.Err()
 	}
-	kernel, isWide := kernels.AddMul, wide(c, x, g)
-	if isWide {
-		kernel = kernels.AddMulWide
-	}
+	isWide := wide(c, x, g)
+	kernel := addMulKernel(isWide)
 	tiles := ceil(c.Cols, kernels.AddMulMostAcross*kernels.AddMulCols)
 	across := int(max(ceil(c.Cols, int(tiles)*kernels.AddMulCols), kernels.AddMulLeastAcross))
 	height := kernels.Threads / across * kernels.AddMulHeight(int(unsafe.Sizeof(alpha)), isWide)
 	return launch[T](ctx, l, kernel, ceil(c.Rows, height)*ceil(c.Cols, across*kernels.AddMulCols),
 		c.Buf.Arg(), long(c.Stride), device.Value(alpha), x.Buf.Arg(), long(x.Stride), g.Buf.Arg(), long(g.Stride),
 		long(c.Rows), long(x.Cols), long(c.Cols), device.Value(int32(across)))
+}
+
+func addMulKernel(wide bool) string {
+	if wide {
+		return kernels.AddMulWide
+	}
+	return kernels.AddMul
 }
 
 // fit returns the smallest tile that holds cols columns, or else the largest.

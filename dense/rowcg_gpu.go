@@ -12,10 +12,7 @@ const rowCGBlocks = 4096
 
 // startOnGPU is Start.
 func (cg *RowCG[T]) startOnGPU(ctx context.Context, l device.Launcher, tol float64) (int64, error) {
-	kernel := kernels.RowCGStart
-	if cg.wide() {
-		kernel = kernels.RowCGStartWide
-	}
+	kernel, _ := rowCGKernels(cg.wide(), cg.X.Cols)
 	return cg.countOnGPU(ctx, l, func(blocks int64, part, lanes device.Arg) error {
 		return launch[T](ctx, l, kernel, blocks,
 			cg.X.Buf.Arg(), long(cg.X.Stride), cg.R.Buf.Arg(), long(cg.R.Stride), cg.P.Buf.Arg(), long(cg.P.Stride), cg.D.Buf.Arg(), long(cg.D.Stride),
@@ -25,12 +22,7 @@ func (cg *RowCG[T]) startOnGPU(ctx context.Context, l device.Launcher, tol float
 
 // stepOnGPU is Step.
 func (cg *RowCG[T]) stepOnGPU(ctx context.Context, l device.Launcher) (int64, error) {
-	kernel := kernels.RowCGStep
-	if cg.wide() {
-		kernel = kernels.RowCGStepWide
-	} else if cg.X.Cols > kernels.Unroll*kernels.Threads {
-		kernel = kernels.RowCGStepLong
-	}
+	_, kernel := rowCGKernels(cg.wide(), cg.X.Cols)
 	return cg.countOnGPU(ctx, l, func(blocks int64, part, lanes device.Arg) error {
 		return launch[T](ctx, l, kernel, blocks,
 			cg.X.Buf.Arg(), long(cg.X.Stride), cg.R.Buf.Arg(), long(cg.R.Stride), cg.P.Buf.Arg(), long(cg.P.Stride), cg.Q.Buf.Arg(), long(cg.Q.Stride),
@@ -40,7 +32,20 @@ func (cg *RowCG[T]) stepOnGPU(ctx context.Context, l device.Launcher) (int64, er
 
 // wide reports whether kernels for wide rows take the rows: those that a block holds at one load a thread.
 func (cg *RowCG[T]) wide() bool {
-	return wide(cg.X, cg.R, cg.P, cg.Q, cg.D) && cg.X.Cols <= kernels.Threads*vector[T]()
+	return wide(cg.X, cg.R, cg.P, cg.Q, cg.D) && wideEnough[T](cg.X.Cols)
+}
+
+func wideEnough[T Float](cols int) bool { return cols <= kernels.Threads*vector[T]() }
+
+// rowCGKernels returns the kernels of Start and Step.
+func rowCGKernels(wide bool, cols int) (start, step string) {
+	switch {
+	case wide:
+		return kernels.RowCGStartWide, kernels.RowCGStepWide
+	case cols > kernels.Unroll*kernels.Threads:
+		return kernels.RowCGStart, kernels.RowCGStepLong
+	}
+	return kernels.RowCGStart, kernels.RowCGStep
 }
 
 // countOnGPU runs a kernel over the rows and returns the total of what its blocks count: all that comes to the host. As

@@ -1,6 +1,9 @@
 package device
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // Launcher is a device that runs kernels compiled for it: a GPU, or what behaves like one.
 type Launcher interface {
@@ -20,6 +23,31 @@ type Program struct {
 	// PTX returns the PTX for the newest target that a device of compute capability
 	// major.minor = cc/10 . cc%10 can run, or an error that wraps ErrUnsupported.
 	PTX func(cc int) ([]byte, error)
+}
+
+// preparing is taken while a program is prepared: so many are at a time.
+var preparing = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// Prepare has a CUDA device compile programs in the background, about in this order: each takes a few hundredths of a second
+// where the driver has not done so before. Kernel waits for one that is being compiled, and says what went wrong. Other devices do
+// nothing.
+func Prepare(d Device, programs ...*Program) {
+	l, ok := d.(Launcher)
+	if !ok || d.Kind() != CUDA {
+		return
+	}
+	seen := map[string]bool{}
+	for _, p := range programs {
+		if seen[p.Name] {
+			continue
+		}
+		seen[p.Name] = true
+		go func() {
+			preparing <- struct{}{}
+			defer func() { <-preparing }()
+			_, _ = l.Kernel(p)
+		}()
+	}
 }
 
 // Kernel is a compiled kernel.

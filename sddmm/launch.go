@@ -78,7 +78,9 @@ type gathering struct {
 const shortRows = 32
 
 // pairs reports whether the pattern's rows are short.
-func (pl *Plan[T]) pairs() bool { return pl.pat.NNZ < shortRows*int64(pl.pat.Rows) }
+func (pl *Plan[T]) pairs() bool { return short(pl.pat.Rows, pl.pat.NNZ) }
+
+func short(rows int, nnz int64) bool { return nnz < shortRows*int64(rows) }
 
 // gathering returns the plan's whole pattern.
 func (pl *Plan[T]) gathering() (*gathering, error) {

@@ -57,6 +57,7 @@ func (o *Options[T]) check(train *sparse.CSR[T]) error {
 //
 // The same options and seed give the same bits for any number of threads.
 func Train[T sparse.Float](ctx context.Context, dev device.Device, train *sparse.CSR[T], opt Options[T]) (*fit.Result[T], error) {
+	prepare(dev, train, &opt)
 	if err := opt.check(train); err != nil {
 		return nil, err
 	}

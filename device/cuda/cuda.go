@@ -113,7 +113,7 @@ func open(drv driver, number int) (_ *Device, err error) {
 	d := &Device{drv: drv}
 	d.props.Name, d.props.Kind = name, device.CUDA
 	d.staging.size, d.staging.direct = chunkBytes, directBytes
-	d.kernels.byName = map[string]*kernel{}
+	d.kernels.byName = map[string]*compiling{}
 	if err := d.describe(number); err != nil {
 		return nil, d.named(err)
 	}

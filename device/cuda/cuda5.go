@@ -131,6 +131,8 @@ func (cuda5) fill(dst address, value byte, bytes int64, on stream) error {
 	return try("cuMemsetD8Async", func() { cu.MemsetD8Async(cu.DevicePtr(dst), value, bytes, cu.Stream(on)) })
 }
 
+func (cuda5) compile([]byte) ([]byte, string, error) { return nil, "", lacks("cuLinkCreate_v2") }
+
 func (cuda5) moduleLoad(image []byte) (m module, log string, err error) {
 	err = try("cuModuleLoadData", func() { m = module(cu.ModuleLoadData(string(image))) })
 	return m, "", err

@@ -46,7 +46,10 @@ type driver interface {
 	copyOnDevice(dst, src address, bytes int64, on stream) error
 	fill(dst address, value byte, bytes int64, on stream) error
 
-	moduleLoad(image []byte) (m module, log string, err error) // log is the compiler's, also of an error
+	// compile makes machine code of PTX, which moduleLoad takes too. It runs beside other calls, and moduleLoad keeps them
+	// waiting while it compiles.
+	compile(ptx []byte) (code []byte, log string, err error)   // log is the compiler's, also of an error
+	moduleLoad(image []byte) (m module, log string, err error) // the same
 	moduleUnload(m module) error
 	moduleFunction(m module, name string) (function, error)
 	functionAttribute(a attribute, f function) (int, error)

@@ -26,6 +26,7 @@ type fake struct {
 	eager    bool  // work runs when it is put on a stream; otherwise not before someone waits for it
 	lacks    map[string]bool
 	fail     func(call string) result // of a call, success to let it go on; may be nil
+	compiles func()                   // runs while a kernel is compiled; may be nil
 
 	calls   []string
 	handles uint64
@@ -349,14 +350,38 @@ func (f *fake) fill(dst address, value byte, n int64, on stream) error {
 	})
 }
 
+// compiled is what machine code begins with.
+const compiled = "machine code of "
+
+func (f *fake) compile(ptx []byte) ([]byte, string, error) {
+	if f.compiles != nil {
+		f.compiles()
+	}
+	defer f.leave()
+	const call = "cuLinkAddData_v2"
+	if err := f.enterContext(call); err != nil {
+		return nil, "", err
+	}
+	log, err := f.reads(call, ptx)
+	return append([]byte(compiled), ptx...), log, err
+}
+
+// reads is a compiler.
+func (f *fake) reads(call string, ptx []byte) (log string, err error) {
+	if bytes.Contains(ptx, []byte("nonsense")) {
+		return "ptxas application ptx input, line 5; error   : Unexpected instruction 'nonsense'", f.error(call, 218)
+	}
+	return "", nil
+}
+
 func (f *fake) moduleLoad(image []byte) (module, string, error) {
 	defer f.leave()
 	const call = "cuModuleLoadDataEx"
 	if err := f.enterContext(call); err != nil {
 		return 0, "", err
 	}
-	if strings.Contains(string(image), "nonsense") {
-		return 0, "ptxas application ptx input, line 5; error   : Unexpected instruction 'nonsense'", f.error(call, 218)
+	if log, err := f.reads(call, image); err != nil {
+		return 0, log, err
 	}
 	m := module(f.handle())
 	f.modules[m] = string(image)

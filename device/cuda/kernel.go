@@ -9,10 +9,28 @@ import (
 	"sddmmkit/device"
 )
 
-// kernels are those of a device that have been asked for.
+// kernels are those of a device that have been asked for. Several may be compiled at the same time.
 type kernels struct {
-	mu     sync.Mutex // held while one is compiled
-	byName map[string]*kernel
+	mu     sync.Mutex
+	byName map[string]*compiling
+}
+
+// compiling is a kernel, or will be one.
+type compiling struct {
+	mu     sync.Mutex // held while it is compiled
+	kernel *kernel    // nil before, and after a failure
+}
+
+// named returns the kernel of that name, which may have to be compiled.
+func (ks *kernels) named(name string) *compiling {
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
+	c := ks.byName[name]
+	if c == nil {
+		c = &compiling{}
+		ks.byName[name] = c
+	}
+	return c
 }
 
 // kernel is a function of a module, which holds nothing else.
@@ -31,10 +49,11 @@ type kernel struct {
 // Kernel implements device.Launcher. The driver compiles PTX to the machine code of the GPU, and keeps that in a cache
 // of its own on disk.
 func (d *Device) Kernel(p *device.Program) (device.Kernel, error) {
-	d.kernels.mu.Lock()
-	defer d.kernels.mu.Unlock()
-	if k, ok := d.kernels.byName[p.Name]; ok {
-		return k, nil
+	c := d.kernels.named(p.Name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kernel != nil {
+		return c.kernel, nil
 	}
 	if p.PTX == nil {
 		return nil, d.failed("Kernel", device.ErrUnsupported, "%s has no PTX", p.Name)
@@ -48,7 +67,7 @@ func (d *Device) Kernel(p *device.Program) (device.Kernel, error) {
 		if err := k.load(ptx); err != nil {
 			return err
 		}
-		d.kernels.byName[p.Name] = k // in here, where Close cannot be at work
+		c.kernel = k // in here, where Close cannot be at work
 		return nil
 	})
 	if err != nil {
@@ -60,8 +79,13 @@ func (d *Device) Kernel(p *device.Program) (device.Kernel, error) {
 // load compiles the kernel. The context must be current.
 func (k *kernel) load(ptx []byte) (err error) {
 	drv := k.dev.drv
-	var log string
-	if k.module, log, err = drv.moduleLoad(ptx); err != nil {
+	image, log, err := drv.compile(ptx)
+	if errors.Is(err, device.ErrUnsupported) {
+		image = ptx
+	} else if err != nil {
+		return explained(err, "kernel "+k.name, log)
+	}
+	if k.module, log, err = drv.moduleLoad(image); err != nil {
 		return explained(err, "kernel "+k.name, log)
 	}
 	defer func() {
@@ -107,9 +131,13 @@ func explained(err error, what, log string) error {
 
 // unload gives the modules back; the stream must be idle and the context current.
 func (ks *kernels) unload(drv driver) error {
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
 	var first error
-	for _, k := range ks.byName {
-		first = firstError(first, drv.moduleUnload(k.module))
+	for _, c := range ks.byName {
+		if c.kernel != nil {
+			first = firstError(first, drv.moduleUnload(c.kernel.module))
+		}
 	}
 	clear(ks.byName)
 	return first

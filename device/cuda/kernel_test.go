@@ -209,7 +209,7 @@ func TestCompileErrors(t *testing.T) {
 		}}
 		_, err := d.Kernel(bad)
 		var e *device.Error
-		if !errors.As(err, &e) || e.Device != "cuda:0" || e.Call != "cuModuleLoadDataEx" || !strings.Contains(e.Detail, "kernel scale_f32") ||
+		if !errors.As(err, &e) || e.Device != "cuda:0" || !slices.Contains([]string{"cuLinkAddData_v2", "cuLinkComplete", "cuModuleLoadDataEx"}, e.Call) || !strings.Contains(e.Detail, "kernel scale_f32") ||
 			!strings.Contains(e.Detail, "line ") || !strings.Contains(e.Detail, "nonsense") {
 			t.Errorf("error %v", err)
 		}
@@ -235,6 +235,44 @@ func TestNewerPTX(t *testing.T) {
 	f.fail = func(call string) result { return map[string]result{"cuModuleLoadDataEx": unsupportedPTXVersion}[call] }
 	if _, err := d.Kernel(testProgram("fault")); !errors.Is(err, device.ErrUnsupported) || !strings.Contains(err.Error(), "install a newer") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Kernels are compiled at the same time, each once, and loaded as machine code; as PTX where the bindings cannot compile.
+func TestCompileAtTheSameTime(t *testing.T) {
+	f := newFake()
+	d := closing(t, openFake(t, f))
+	names := []string{"scale_f32", "reverse_u32"}
+	var all, done sync.WaitGroup
+	all.Add(len(names))
+	f.compiles = func() { all.Done(); all.Wait() }
+	for range 3 {
+		for _, name := range names {
+			done.Go(func() {
+				if _, err := d.Kernel(testProgram(name)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	done.Wait()
+	if len(f.modules) != len(names) {
+		t.Errorf("%d modules, want %d", len(f.modules), len(names))
+	}
+	for _, image := range f.modules {
+		if !strings.HasPrefix(image, compiled) {
+			t.Errorf("loaded %.20q, want machine code", image)
+		}
+	}
+	f = newFake()
+	f.lacks["cuLinkAddData_v2"] = true
+	if _, err := closing(t, openFake(t, f)).Kernel(testProgram("scale_f32")); err != nil {
+		t.Error(err)
+	}
+	for _, image := range f.modules {
+		if image != string(testPTX) {
+			t.Errorf("loaded %.20q, want PTX", image)
+		}
 	}
 }
 

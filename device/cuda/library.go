@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -21,6 +22,7 @@ var symbols = []string{
 	"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxSetCurrent",
 	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocHost_v2", "cuMemFreeHost",
 	"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2", "cuMemsetD8Async",
+	"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete", "cuLinkDestroy",
 	"cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute",
 	"cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernel",
 	"cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
@@ -207,7 +209,7 @@ func (l library) fill(dst address, value byte, bytes int64, on stream) error {
 	return call(l, "cuMemsetD8Async", uintptr(dst), uintptr(value), uintptr(bytes), uintptr(on))
 }
 
-// Options of cuModuleLoadDataEx. A size is passed in place of the pointer.
+// Options of the compiler. A size is passed in place of the pointer.
 const (
 	jitInfoLogBuffer       int32 = 3 // CU_JIT_INFO_LOG_BUFFER
 	jitInfoLogBufferBytes  int32 = 4 // CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES
@@ -215,27 +217,84 @@ const (
 	jitErrorLogBufferBytes int32 = 6 // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
 )
 
-// CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
-func (l library) moduleLoad(image []byte) (module, string, error) {
-	text := append(image[:len(image):len(image)], 0) // a copy that ends as C wants it
-	info, errs := make([]byte, 8<<10), make([]byte, 8<<10)
-	var pin runtime.Pinner
-	defer pin.Unpin()
-	pin.Pin(&info[0])
-	pin.Pin(&errs[0])
-	options := [...]int32{jitInfoLogBuffer, jitInfoLogBufferBytes, jitErrorLogBuffer, jitErrorLogBufferBytes}
-	values := [...]uintptr{uintptr(unsafe.Pointer(&info[0])), uintptr(len(info)), uintptr(unsafe.Pointer(&errs[0])), uintptr(len(errs))}
-	var m module
-	err := call(l, "cuModuleLoadDataEx", uintptr(unsafe.Pointer(&m)), uintptr(unsafe.Pointer(&text[0])),
-		uintptr(len(options)), uintptr(unsafe.Pointer(&options)), uintptr(unsafe.Pointer(&values)))
+const jitInputPTX = 1 // CU_JIT_INPUT_PTX
+
+// compilerLog is where the compiler writes to, and the options that say so. It stays in place until it is closed.
+type compilerLog struct {
+	info, errs [8 << 10]byte
+	options    [4]int32
+	values     [4]uintptr
+	pin        runtime.Pinner
+}
+
+func newCompilerLog() *compilerLog {
+	l := &compilerLog{options: [...]int32{jitInfoLogBuffer, jitInfoLogBufferBytes, jitErrorLogBuffer, jitErrorLogBufferBytes}}
+	l.pin.Pin(l)
+	l.values = [...]uintptr{uintptr(unsafe.Pointer(&l.info)), uintptr(len(l.info)), uintptr(unsafe.Pointer(&l.errs)), uintptr(len(l.errs))}
+	return l
+}
+
+// close returns what the compiler has written.
+func (l *compilerLog) close() string {
+	l.pin.Unpin()
 	var log []string
-	for _, buffer := range [][]byte{errs, info} {
+	for _, buffer := range [][]byte{l.errs[:], l.info[:]} {
 		said, _, _ := strings.Cut(string(buffer), "\x00")
 		if said = strings.TrimSpace(said); said != "" {
 			log = append(log, said)
 		}
 	}
-	return m, strings.Join(log, "\n"), err
+	return strings.Join(log, "\n")
+}
+
+// terminated returns a copy that ends as C wants it.
+func terminated(text []byte) []byte { return append(text[:len(text):len(text)], 0) }
+
+// CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
+func (l library) compile(ptx []byte) (code []byte, log string, err error) {
+	said := newCompilerLog()
+	var state uintptr
+	err = call(l, "cuLinkCreate_v2", uintptr(len(said.options)), uintptr(unsafe.Pointer(&said.options)), uintptr(unsafe.Pointer(&said.values)),
+		uintptr(unsafe.Pointer(&state)))
+	if err == nil {
+		code, err = l.link(state, ptx)
+		err = firstError(err, l.linkDestroy(state))
+	}
+	return code, said.close(), err
+}
+
+// CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
+// unsigned int numOptions, CUjit_option *options, void **optionValues)
+func (l library) link(state uintptr, ptx []byte) ([]byte, error) {
+	text := terminated(ptx)
+	name := terminated([]byte("kernel"))
+	if err := call(l, "cuLinkAddData_v2", state, jitInputPTX, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)),
+		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); err != nil {
+		return nil, err
+	}
+	return l.linkComplete(state)
+}
+
+// CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
+func (l library) linkComplete(state uintptr) ([]byte, error) {
+	var at *byte
+	var size uintptr
+	if err := call(l, "cuLinkComplete", state, uintptr(unsafe.Pointer(&at)), uintptr(unsafe.Pointer(&size))); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(unsafe.Slice(at, size)), nil // the driver's goes with the state
+}
+
+// CUresult cuLinkDestroy(CUlinkState state)
+func (l library) linkDestroy(state uintptr) error { return call(l, "cuLinkDestroy", state) }
+
+// CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+func (l library) moduleLoad(image []byte) (module, string, error) {
+	text, said := terminated(image), newCompilerLog()
+	var m module
+	err := call(l, "cuModuleLoadDataEx", uintptr(unsafe.Pointer(&m)), uintptr(unsafe.Pointer(&text[0])),
+		uintptr(len(said.options)), uintptr(unsafe.Pointer(&said.options)), uintptr(unsafe.Pointer(&said.values)))
+	return m, said.close(), err
 }
 
 // CUresult cuModuleUnload(CUmodule hmod)
@@ -243,7 +302,7 @@ func (l library) moduleUnload(m module) error { return call(l, "cuModuleUnload",
 
 // CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 func (l library) moduleFunction(m module, name string) (function, error) {
-	text := append([]byte(name), 0)
+	text := terminated([]byte(name))
 	var f function
 	err := call(l, "cuModuleGetFunction", uintptr(unsafe.Pointer(&f)), uintptr(m), uintptr(unsafe.Pointer(&text[0])))
 	return f, err

@@ -22,6 +22,17 @@ func (k *Kernels) Load(dev device.Launcher, v *Variant) (device.Kernel, error) {
 	return kernel, nil
 }
 
+// Programs returns variants for device.Prepare, but for those without a source: they fail when they are loaded.
+func Programs(variants ...*Variant) []*device.Program {
+	var all []*device.Program
+	for _, v := range variants {
+		if p, err := v.Program(); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Load returns the kernel on a device.
 func (v *Variant) Load(dev device.Launcher) (device.Kernel, error) {
 	program, err := v.Program()
