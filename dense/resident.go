@@ -97,9 +97,12 @@ func (m *Resident[T]) ColumnRange(lo, hi int) *Resident[T] {
 }
 
 // Aligned reports whether every row starts at a multiple of 16 bytes, the longest load of a GPU.
-func (m *Resident[T]) Aligned() bool {
+func (m *Resident[T]) Aligned() bool { return m.AlignedTo(16) }
+
+// AlignedTo reports whether every row starts at a multiple of so many bytes, which is a multiple of an element's.
+func (m *Resident[T]) AlignedTo(bytes int) bool {
 	_, first := m.Buf.Memory()
-	elems := 16 / int64(unsafe.Sizeof(T(0)))
+	elems := int64(bytes) / int64(unsafe.Sizeof(T(0)))
 	return first%elems == 0 && int64(m.Stride)%elems == 0
 }
 

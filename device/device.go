@@ -76,20 +76,21 @@ type Event interface {
 
 // Props describes a device. Zero means unknown.
 type Props struct {
-	Name         string   `json:"name"`         // "cpu", "cuda:0"
-	Kind         Kind     `json:"kind"`         //
-	Model        string   `json:"model"`        // what the vendor calls it
-	Units        int      `json:"units"`        // cores, multiprocessors, compute units
-	Threads      int      `json:"threads"`      // worker threads in use (CPU)
-	MemoryBytes  int64    `json:"memory_bytes"` // total
-	LineBytes    int      `json:"line_bytes"`   // cache line
-	L1Bytes      int64    `json:"l1_bytes"`     // data, per core
-	L2Bytes      int64    `json:"l2_bytes"`     // per core on a CPU, whole on a GPU
-	L3Bytes      int64    `json:"l3_bytes"`     // shared
-	Architecture string   `json:"architecture"` // "amd64", "sm_90"
-	Features     []string `json:"features"`     // instruction sets
-	SharedBytes  int64    `json:"shared_bytes"` // shared memory that one block of threads may ask for (GPU)
-	Lanes        int      `json:"lanes"`        // threads that run in step: the warp (GPU)
+	Name         string   `json:"name"`          // "cpu", "cuda:0"
+	Kind         Kind     `json:"kind"`          //
+	Model        string   `json:"model"`         // what the vendor calls it
+	Units        int      `json:"units"`         // cores, multiprocessors, compute units
+	Threads      int      `json:"threads"`       // worker threads in use (CPU)
+	MemoryBytes  int64    `json:"memory_bytes"`  // total
+	LineBytes    int      `json:"line_bytes"`    // cache line
+	L1Bytes      int64    `json:"l1_bytes"`      // data, per core
+	L2Bytes      int64    `json:"l2_bytes"`      // per core on a CPU, whole on a GPU
+	L3Bytes      int64    `json:"l3_bytes"`      // shared
+	Architecture string   `json:"architecture"`  // "amd64", "sm_90"
+	Features     []string `json:"features"`      // instruction sets
+	SharedBytes  int64    `json:"shared_bytes"`  // shared memory that one block of threads may ask for (GPU)
+	BlockThreads int      `json:"block_threads"` // most threads of a block (GPU)
+	Lanes        int      `json:"lanes"`         // threads that run in step: the warp (GPU)
 }
 
 // Usage counts open allocations.

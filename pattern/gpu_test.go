@@ -218,6 +218,13 @@ func TestGPUPlansAsTheHost(t *testing.T) {
 						must(t, err)
 						return []any{p.Run, p.Runs, p.Count, download(t, p.Rows)}
 					})
+					compare(fmt.Sprintf("runs of %d by column", run), func(r *pattern.Resident) any {
+						l, err := r.Launches()
+						must(t, err)
+						order, err := l.ByColumn(run)
+						must(t, err)
+						return download(t, order)
+					})
 				}
 				compare("transpose", func(r *pattern.Resident) any {
 					tr, err := r.Transpose()
@@ -324,6 +331,13 @@ func TestGPUPlanningFails(t *testing.T) {
 		}
 		defer r.Close()
 		if _, err := r.Pieces(8); err != nil {
+			return err
+		}
+		l, err := r.Launches()
+		if err != nil {
+			return err
+		}
+		if _, err := l.ByColumn(8); err != nil {
 			return err
 		}
 		if _, err := r.CountPanels([]int{9}); err != nil {

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -19,9 +20,10 @@ type Launches struct {
 	// tells threads that begin in the middle where they are.
 	Starts *device.Buffer[int32]
 
-	pattern *Resident
-	rows    *device.Buffer[int32] // once made
-	pieces  map[int]*Pieces       // by run
+	pattern  *Resident
+	rows     *device.Buffer[int32]         // once made
+	pieces   map[int]*Pieces               // by run
+	byColumn map[int]*device.Buffer[int32] // by run
 }
 
 // StartEvery is the distance between the non-zeros whose rows Starts holds.
@@ -47,7 +49,7 @@ func (r *Resident) Launches() (*Launches, error) {
 	if r.Rows > math.MaxInt32 {
 		return nil, fmt.Errorf("pattern: %d rows; a GPU takes at most %d", r.Rows, math.MaxInt32)
 	}
-	l := &Launches{pattern: r, pieces: map[int]*Pieces{}}
+	l := &Launches{pattern: r, pieces: map[int]*Pieces{}, byColumn: map[int]*device.Buffer[int32]{}}
 	p, err := r.planner(4 * startCount(r.NNZ))
 	if err != nil {
 		return nil, err
@@ -112,11 +114,44 @@ func (r *Resident) Pieces(run int) (*Pieces, error) {
 	return p, nil
 }
 
+// ByColumn returns the runs of run consecutive non-zeros, by their numbers, in the order of the column of the non-zero in the middle of
+// each, made on first use. Where rows are longer than runs, runs that follow each other there want rows of B that are
+// near each other.
+func (l *Launches) ByColumn(run int) (*device.Buffer[int32], error) {
+	if order, ok := l.byColumn[run]; ok {
+		return order, nil
+	}
+	r := l.pattern
+	middle := make([]int64, (r.NNZ+int64(run)-1)/int64(run))
+	for g := range middle {
+		lo := int64(g) * int64(run)
+		middle[g] = (lo + min(lo+int64(run), r.NNZ)) / 2
+	}
+	p, err := r.planner(sortBytes[int32](int64(len(middle))) + 12*int64(len(middle)))
+	if err != nil {
+		return nil, err
+	}
+	var order *device.Buffer[int32]
+	if p != nil {
+		order, err = p.byColumn(r, middle)
+	} else {
+		order, err = device.FromHost(r.dev, byColumn(r.Host(), middle))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("pattern: the order of runs: %w", err)
+	}
+	l.byColumn[run] = order
+	return order, nil
+}
+
 func (l *Launches) close() error {
 	if l == nil {
 		return nil
 	}
 	err := errors.Join(l.Starts.Close(), l.rows.Close())
+	for _, order := range l.byColumn {
+		err = errors.Join(err, order.Close())
+	}
 	for _, p := range l.pieces {
 		err = errors.Join(err, p.Rows.Close())
 	}
@@ -181,6 +216,40 @@ func pieces(p *sparse.Pattern, run int64) []int64 {
 		}
 	})
 	return slices.Concat(parts...)
+}
+
+// byColumn returns what Launches.ByColumn does, for runs with those non-zeros in the middle.
+func byColumn(p *sparse.Pattern, middle []int64) []int32 {
+	order := make([]int32, len(middle))
+	for g := range order {
+		order[g] = int32(g)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(p.ColIdx[middle[a]], p.ColIdx[middle[b]]) })
+	return order
+}
+
+// byColumn is the function of that name on the device.
+func (p *planner) byColumn(r *Resident, middle []int64) (order *device.Buffer[int32], err error) {
+	var s scratch
+	defer func() { s.close(&err) }()
+	at, err := device.FromHost(p.dev, middle)
+	if err != nil {
+		return nil, err
+	}
+	s = append(s, at)
+	keys, err := temporary[int32](p.dev, &s, at.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := p.launch(kernels.Take("int"), at.Len(), device.Value(at.Len()), r.ColIdx.Arg(), at.Arg(), keys.Arg()); err != nil {
+		return nil, err
+	}
+	sorted, err := sortKeys[int32](p, keys, r.Cols-1, rising)
+	if err != nil {
+		return nil, err
+	}
+	s = append(s, sorted.keys)
+	return sorted.from, nil
 }
 
 // starts is the function of that name on the device.

@@ -157,6 +157,7 @@ func (d *Device) describe(number int) (err error) {
 	p.L2Bytes = int64(get(l2CacheSize))
 	p.LineBytes = 128 // of four sectors of 32 bytes, which L2 fetches one by one
 	p.SharedBytes = int64(max(get(maxSharedOptIn), get(maxSharedPerBlock)))
+	p.BlockThreads = get(maxBlockThreads)
 	d.cc = 10*get(capabilityMajor) + get(capabilityMinor)
 	d.maxGrid = int64(get(maxGrid))
 	p.Architecture = fmt.Sprintf("sm_%d", d.cc)

@@ -77,7 +77,7 @@ func TestProps(t *testing.T) {
 	d := closing(t, openFake(t, newFake()))
 	p := d.Props()
 	if p.Name != "cuda:0" || p.Kind != device.CUDA || p.Model != "Fake" || p.Units != 132 || p.Lanes != 32 || p.L2Bytes != 60<<20 || p.LineBytes != 128 ||
-		p.SharedBytes != 227<<10 || p.MemoryBytes != 1<<30 || p.Architecture != "sm_90" {
+		p.SharedBytes != 227<<10 || p.BlockThreads != 1024 || p.MemoryBytes != 1<<30 || p.Architecture != "sm_90" {
 		t.Errorf("properties %+v", p)
 	}
 	if d.ComputeCapability() != 90 || d.DriverVersion() != "12.9" || d.UUID() != "GPU-00112233-4455-6677-8899-aabbccddeeff" {

@@ -70,6 +70,7 @@ type driver interface {
 
 // Attributes of devices and functions, as numbered in cuda.h.
 const (
+	maxBlockThreads     attribute = 1  // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
 	maxGrid             attribute = 5  // CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X
 	maxSharedPerBlock   attribute = 8  // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK
 	warpSize            attribute = 10 // CU_DEVICE_ATTRIBUTE_WARP_SIZE

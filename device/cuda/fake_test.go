@@ -188,7 +188,7 @@ func (f *fake) deviceName(ordinal) (string, error) {
 func (f *fake) deviceAttribute(a attribute, _ ordinal) (int, error) {
 	defer f.leave()
 	return map[attribute]int{maxGrid: math.MaxInt32, maxSharedPerBlock: 48 << 10, warpSize: 32, multiprocessorCount: 132, l2CacheSize: 60 << 20,
-		capabilityMajor: 9, capabilityMinor: 0, maxSharedOptIn: 227 << 10}[a], f.enter("cuDeviceGetAttribute")
+		capabilityMajor: 9, capabilityMinor: 0, maxSharedOptIn: 227 << 10, maxBlockThreads: 1024}[a], f.enter("cuDeviceGetAttribute")
 }
 
 func (f *fake) deviceTotalMem(ordinal) (int64, error) {

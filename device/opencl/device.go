@@ -80,6 +80,7 @@ func (d *Device) detect(f found) error {
 		Architecture: text(deviceVersion),
 		Features:     strings.Fields(text(deviceExtensions)),
 		SharedBytes:  number(deviceLocalMemSize),
+		BlockThreads: int(number(deviceMaxWorkGroupSize)),
 	}
 	// OpenCL has one size of "the" cache. On a CPU it is the last one; NVIDIA's driver adds up the first ones.
 	if f.kind&typeCPU != 0 {

@@ -114,7 +114,7 @@ func TestOrder(t *testing.T) {
 
 func TestProps(t *testing.T) {
 	p := fakeWithGPU().open(t).Props()
-	if p.Architecture != "sm_90" || p.Lanes != 32 || p.SharedBytes != 32<<10 || p.MemoryBytes != 1<<30 || p.L2Bytes != 0 || !slices.Contains(p.Features, "cl_khr_fp64") {
+	if p.Architecture != "sm_90" || p.Lanes != 32 || p.SharedBytes != 32<<10 || p.BlockThreads != 256 || p.MemoryBytes != 1<<30 || p.L2Bytes != 0 || !slices.Contains(p.Features, "cl_khr_fp64") {
 		t.Errorf("properties %+v", p)
 	}
 }

@@ -287,6 +287,8 @@ func (d *fakeDevice) info(param uintptr) any {
 		return d.memory / 4
 	case deviceLocalMemSize:
 		return uint64(32 << 10)
+	case deviceMaxWorkGroupSize:
+		return uint64(256)
 	case deviceGlobalMemCacheSize:
 		return uint64(1 << 20)
 	case deviceSingleFPConfig:

@@ -18,6 +18,7 @@ const (
 
 	deviceType                 = 0x1000
 	deviceMaxComputeUnits      = 0x1002
+	deviceMaxWorkGroupSize     = 0x1004
 	deviceSingleFPConfig       = 0x101b
 	deviceGlobalMemCachelineSz = 0x101d
 	deviceGlobalMemCacheSize   = 0x101e
