@@ -46,11 +46,25 @@ func launch[T Float, E device.Real](ctx context.Context, pl *Plan[T], dev device
 	if err != nil {
 		return err
 	}
-	slice := dialect.Blocks(p.Runs, v.Groups())
-	if err := kernel.Launch(slice*v.Slices(c.Cols), kernels.Threads, 0,
+	slice := dialect.Blocks(p.Runs, v.Groups()) // blocks of a slice
+	grid := slice * v.Slices(c.Cols)
+	var more []device.Arg
+	if v.Scheme == kernels.ByColumn {
+		order, err := l.ByColumn(p.Run)
+		if err != nil {
+			return err
+		}
+		places := p.Runs * v.Slices(c.Cols)
+		grid = min(dialect.Blocks(places, v.Groups()), int64(max(dev.Props().Units, 1)))
+		apart, within, step := v.Places(pat.NNZ, places, grid)
+		slice = p.Runs
+		more = []device.Arg{order.Arg(), device.Value(int32(places)), device.Value(int32(apart)), device.Value(int32(within)), device.Value(int32(step))}
+	}
+	args := append([]device.Arg{
 		device.Value(pat.NNZ), device.Value(int32(p.Run)), device.Value(int32(slice)), device.Value(int32(k)), device.Value(alpha), device.Value(beta),
 		l.Starts.Arg(), pat.RowPtr.Arg(), pat.ColIdx.Arg(), perm.Arg(), s.Arg(),
-		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()); err != nil {
+		b.Buf.Arg(), device.Value(int64(b.Stride)), c.Buf.Arg(), device.Value(int64(c.Stride)), pl.scratch.Arg()}, more...)
+	if err := kernel.Launch(grid, v.Threads(), 0, args...); err != nil {
 		return err
 	}
 	if p.Count == 0 {
@@ -69,7 +83,8 @@ func launch[T Float, E device.Real](ctx context.Context, pl *Plan[T], dev device
 
 // gather returns the kernel for a pattern, that of op(S).
 func gather[T Float, E device.Real](pat *pattern.Resident, b *dense.Resident[E], c *dense.Resident[T]) kernels.Gather {
-	return kernels.NewGather(dialect.TypeOf[E](), kernels.Shape{Rows: pat.Rows, NNZ: pat.NNZ, K: c.Cols, Aligned: b.Aligned() && c.Aligned()})
+	return kernels.NewGather(dialect.TypeOf[E](), kernels.Shape{Rows: pat.Rows, NNZ: pat.NNZ, K: c.Cols,
+		Aligned: b.Aligned() && c.Aligned(), Lines: b.AlignedTo(kernels.Line), Threads: pat.Device().Props().BlockThreads})
 }
 
 // Kernel names the kernel that Run or RunMixed launches for b and c on a GPU, of several the one with the most work; it is empty on the

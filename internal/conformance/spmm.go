@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -25,6 +27,8 @@ func SpMM(t *testing.T, open func(t *testing.T) device.Device) {
 func spmmSuite[T Float](t *testing.T, open Open) {
 	t.Run("Depths", func(t *testing.T) { spmmDepths[T](t, start(t, open)) })
 	t.Run("Patterns", func(t *testing.T) { spmmPatterns[T](t, start(t, open)) })
+	t.Run("Vectors", func(t *testing.T) { spmmVectors[T](t, start(t, open)) })
+	t.Run("ByColumn", func(t *testing.T) { spmmByColumn[T](t, start(t, open)) })
 	t.Run("Ones", func(t *testing.T) { spmmOnes[T](t, start(t, open)) })
 	t.Run("NonFinite", func(t *testing.T) { spmmNonFinite[T](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { spmmSameBits[T](t, start(t, open)) })
@@ -53,6 +57,8 @@ type spmmCase[T Float] struct {
 	b, prev     dense.Matrix[T]
 	alpha, beta T
 	exact       bool // all sums are exact in T, whatever their order
+
+	kernel string // that vectors ran on a GPU
 }
 
 func (c *spmmCase[T]) String() string {
@@ -193,6 +199,74 @@ func spmmPatterns[T Float](t *testing.T, dev device.Device) {
 				}
 			}
 		})
+	}
+}
+
+// vectors are rows of B and C that start at multiples of 16 bytes, the first of them after lead times that, with values
+// sLead elements after such a multiple: GPUs have kernels for them.
+func (c *spmmCase[T]) vectors(t *testing.T, dev device.Device, pl *spmm.Plan[T], gap, lead, sLead int) dense.Matrix[T] {
+	t.Helper()
+	load := int(16 / unsafe.Sizeof(T(0)))
+	gap += (load - c.b.Cols%load) % load
+	b, s := input(t, dev, c.b, gap, lead*load), input(t, dev, values(c.s.Val), 0, sLead)
+	defer b.close()
+	defer s.close()
+	return c.runWith(t, dev, b, gap, lead*load, func(val *device.Buffer[T], out *dense.Resident[T]) error {
+		if val != nil {
+			val = s.Buf
+		}
+		c.kernel = spmm.Kernel(pl, c.op, b.Resident, out)
+		return pl.Run(context.Background(), c.op, c.alpha, val, b.Resident, c.beta, out)
+	})
+}
+
+func spmmVectors[T Float](t *testing.T, dev device.Device) {
+	for m, problem := range []problem{general, longRows} {
+		p := problem.pattern()
+		_, pl := spmmPlan[T](t, dev, p)
+		rng := newRand(uint64(m))
+		for n, k := range []int{2, 4, 8, 12, 20, 32, 36, 64, 100, 260} {
+			for i, op := range forms {
+				x := allScalars[(n+i)%len(allScalars)]
+				c := newSpMM(rng, p, k, op, x, integers[T], true)
+				c.check(t, c.vectors(t, dev, pl, 0, n%2, n%3))
+				c = newSpMM(rng, p, k, op, scalars{1, 0}, reals[T], false)
+				first := c.vectors(t, dev, pl, 0, 0, 0)
+				c.check(t, first)
+				sameBits(t, c.String()+": another layout", c.vectors(t, dev, pl, 0, 3, 1).Data, first.Data)
+			}
+		}
+	}
+}
+
+// GPUs take runs of non-zeros by column where rows are many runs long: short runs of a pattern with few non-zeros, and, unless the
+// test is short, long ones.
+func spmmByColumn[T Float](t *testing.T, dev device.Device) {
+	long := problem{why: "rows of many runs", rows: 9, cols: 1500, length: func(i int) int { return []int{700, 3, 0, 513, 300, 1, 1499, 33, 0}[i] }}
+	longer := problem{why: "rows of many long runs", rows: 14, cols: 400_000, length: func(i int) int { return i % 3 * 390_000 }, sorted: true}
+	test := func(problem problem, k int, op spmm.Op, x scalars) {
+		t.Helper()
+		p := problem.pattern()
+		_, pl := spmmPlan[T](t, dev, p)
+		c := newSpMM(newRand(uint64(k)), p, k, op, x, integers[T], true)
+		c.check(t, c.vectors(t, dev, pl, 0, 8, k%3))
+		if dev.Props().BlockThreads >= 1024 && !strings.Contains(c.kernel, "bycolumn") {
+			t.Errorf("%v: kernel %s does not go by column: the test does not test what it should", c, c.kernel)
+		}
+		c = newSpMM(newRand(uint64(k)), p, k, op, scalars{1, 0}, reals[T], false)
+		first := c.vectors(t, dev, pl, 0, 0, 0)
+		c.check(t, first)
+		sameBits(t, c.String()+": another layout", c.vectors(t, dev, pl, 0, 1, 1).Data, first.Data)
+	}
+	for n, k := range []int{128, 132, 300} {
+		test(long, k, spmm.NoTrans, allScalars[n%len(allScalars)])
+	}
+	tall := long
+	tall.rows, tall.cols, tall.length = 1500, 9, func(i int) int { return i % 10 }
+	test(tall, 128, spmm.Trans, scalars{1, 0})
+	if !testing.Short() {
+		test(longer, 32, spmm.NoTrans, scalars{2, 1}) // rows of B are cache lines
+		test(longer, 36, spmm.NoTrans, scalars{1, 0})
 	}
 }
 

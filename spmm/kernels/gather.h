@@ -10,7 +10,12 @@
 // L2 is what should limit it, so instructions are few: a row of B is found with one multiplication of 32 bits, so ldb is
 // less than 2^32, and whether a row of C ends is asked once a batch.
 //
-// Macros: T, V, LANES, CHUNKS, AT_LEAST, blocks on a multiprocessor.
+// With BY_COLUMN a grid has as many blocks as the device holds at a time, and groups go on to further runs. These are in the order of
+// an array, one slice after the other: places. Block i has the places from i·apart to i·apart + within, and its groups go on by
+// step. So groups of a block have runs that follow each other there and read about the same rows of B, which stay in the
+// cache next to a core.
+//
+// Macros: T, V, LANES, CHUNKS, BY_COLUMN or not, AT_LEAST, blocks on a multiprocessor.
 
 #define SLICE (LANES * CHUNKS) // loads of a row
 #define BATCH 8                // a sector of indices, and of values of float
@@ -60,9 +65,25 @@
 		} while ((t) >= stop); \
 	} while (0)
 
+// FOR_RUNS is followed by what is done for each run of the group, number RUN, and each slice, number SLICE_OF_RUN.
+#ifdef BY_COLUMN
+#define FOR_RUNS \
+	for (int place = (int)BLOCK * apart + THREAD / LANES, end = (int)BLOCK * apart + within; place < end && place < places; place += step)
+#define RUN FETCH(order + (uint)place % slice_blocks)
+#define SLICE_OF_RUN (int)((uint)place / slice_blocks)
+#else
+#define FOR_RUNS for (int once = 1; once; once = 0)
+#define RUN ((long)((uint)BLOCK % slice_blocks) * BLOCK_THREADS + THREAD) / LANES
+#define SLICE_OF_RUN (int)((uint)BLOCK / slice_blocks)
+#endif
+
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int slice_blocks, int k, T alpha, T beta, IN(int, starts), IN(long, row_ptr), IN(int, cols), IN(long, perm), IN(T, s), IN(E, b), long ldb,
- INOUT(T, c), long ldc, OUT(T, scratch))
+ INOUT(T, c), long ldc, OUT(T, scratch)
+#ifdef BY_COLUMN
+ , IN(int, order), int places, int apart, int within, int step // order has slice_blocks runs
+#endif
+)
 {
 	AT_IN(int, starts);
 	AT_IN(long, row_ptr);
@@ -74,70 +95,75 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_OUT(T, scratch);
 
 	const int loads = k / V;
-	const int at = (int)((uint)BLOCK / slice_blocks) * SLICE + THREAD % LANES;
-	const long group = ((long)((uint)BLOCK % slice_blocks) * BLOCK_THREADS + THREAD) / LANES;
-	const long lo = group * run;
-	if (lo >= nnz || at >= loads)
-		return;
-	const int n = nnz - lo < run ? (int)(nnz - lo) : run;
-	const GLOBAL E *from = b + at * V;
+#ifdef BY_COLUMN
+	AT_IN(int, order);
+#endif
 	const uint stride = (uint)ldb;
-
-	int row = FETCH(starts + lo / START_EVERY);   // that of non-zero lo
-	int earlier = FETCH(row_ptr + row) < lo, stop; // earlier: whether it began in an earlier run
-	STOP();
-	VEC acc[CHUNKS];
-	UNROLLED for (int q = 0; q < CHUNKS; q++)
-		acc[q] = VEC_ZERO;
-
 	const int in_order = s_base_ != 0 && perm_base_ == 0 && ALIGNED16(s);
-	int t = 0, col[BATCH];
-	if (n >= BATCH)
-		LOAD_INDICES(0);
-	for (; t + BATCH <= n; t += BATCH) {
-		T v[BATCH];
-		PACK rb[BATCH][CHUNKS];
-		UNROLLED for (int u = 0; u < BATCH; u++) {
-			UNROLLED for (int q = 0; q < CHUNKS; q++)
-				rb[u][q] = HAS(q) ? FETCH(ROW(col[u]) + q * LANES) : PACK_ZERO;
-		}
-		if (in_order) {
-			UNROLLED for (int u = 0; u < BATCH; u += 4)
-				FETCH4(T, v[u], s + lo + t + u);
-		} else {
-			UNROLLED for (int u = 0; u < BATCH; u++)
-				v[u] = VALUE(t + u);
-		}
-		if (t + 2 * BATCH <= n)
-			LOAD_INDICES(t + BATCH);
-		if (t + BATCH <= stop) {
-			UNROLLED for (int u = 0; u < BATCH; u++)
-				ADD_ROW(v[u], rb[u]);
-		} else {
+	FOR_RUNS {
+		const int at = SLICE_OF_RUN * SLICE + THREAD % LANES;
+		const long group = RUN;
+		const long lo = group * run;
+		if (lo >= nnz || at >= loads)
+			continue;
+		const int n = nnz - lo < run ? (int)(nnz - lo) : run;
+		const GLOBAL E *from = b + at * V;
+
+		int row = FETCH(starts + lo / START_EVERY);   // that of non-zero lo
+		int earlier = FETCH(row_ptr + row) < lo, stop; // earlier: whether it began in an earlier run
+		STOP();
+		VEC acc[CHUNKS];
+		UNROLLED for (int q = 0; q < CHUNKS; q++)
+			acc[q] = VEC_ZERO;
+
+		int t = 0, col[BATCH];
+		if (n >= BATCH)
+			LOAD_INDICES(0);
+		for (; t + BATCH <= n; t += BATCH) {
+			T v[BATCH];
+			PACK rb[BATCH][CHUNKS];
 			UNROLLED for (int u = 0; u < BATCH; u++) {
-				if (t + u >= stop)
-					NEXT_ROW(t + u);
-				ADD_ROW(v[u], rb[u]);
+				UNROLLED for (int q = 0; q < CHUNKS; q++)
+					rb[u][q] = HAS(q) ? FETCH(ROW(col[u]) + q * LANES) : PACK_ZERO;
+			}
+			if (in_order) {
+				UNROLLED for (int u = 0; u < BATCH; u += 4)
+					FETCH4(T, v[u], s + lo + t + u);
+			} else {
+				UNROLLED for (int u = 0; u < BATCH; u++)
+					v[u] = VALUE(t + u);
+			}
+			if (t + 2 * BATCH <= n)
+				LOAD_INDICES(t + BATCH);
+			if (t + BATCH <= stop) {
+				UNROLLED for (int u = 0; u < BATCH; u++)
+					ADD_ROW(v[u], rb[u]);
+			} else {
+				UNROLLED for (int u = 0; u < BATCH; u++) {
+					if (t + u >= stop)
+						NEXT_ROW(t + u);
+					ADD_ROW(v[u], rb[u]);
+				}
 			}
 		}
-	}
-	for (; t < n; t++) {
-		const T v = VALUE(t);
-		const GLOBAL PACK *rb = ROW(FETCH(cols + lo + t));
-		if (t >= stop)
-			NEXT_ROW(t);
+		for (; t < n; t++) {
+			const T v = VALUE(t);
+			const GLOBAL PACK *rb = ROW(FETCH(cols + lo + t));
+			if (t >= stop)
+				NEXT_ROW(t);
+			UNROLLED for (int q = 0; q < CHUNKS; q++) {
+				if (HAS(q)) {
+					const VEC x = UNPACK(FETCH(rb + q * LANES));
+					VEC_SCALE_ADD(acc[q], v, x);
+				}
+			}
+		}
+		// The last row of the run.
 		UNROLLED for (int q = 0; q < CHUNKS; q++) {
-			if (HAS(q)) {
-				const VEC x = UNPACK(FETCH(rb + q * LANES));
-				VEC_SCALE_ADD(acc[q], v, x);
-			}
+			if (HAS(q) && (earlier || stop > n))
+				VECS(scratch + (2 * group + earlier) * k)[at + q * LANES] = acc[q];
+			else if (HAS(q))
+				put(VECS(c + row * ldc) + at + q * LANES, alpha, acc[q], beta);
 		}
-	}
-	// The last row of the run.
-	UNROLLED for (int q = 0; q < CHUNKS; q++) {
-		if (HAS(q) && (earlier || stop > n))
-			VECS(scratch + (2 * group + earlier) * k)[at + q * LANES] = acc[q];
-		else if (HAS(q))
-			put(VECS(c + row * ldc) + at + q * LANES, alpha, acc[q], beta);
 	}
 }
