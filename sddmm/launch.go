@@ -2,6 +2,8 @@ package sddmm
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"unsafe"
 
 	"sddmmkit/dense"
@@ -52,14 +54,16 @@ type operand struct {
 	elem    string // type of an element: one of dialect.Types
 	size    int    // of an element, bytes
 	cols    int
-	aligned bool // all rows start at multiples of 16 bytes
+	aligned bool  // all rows start at multiples of 16 bytes
+	bytes   int64 // from a row to the next
 	stride  device.Arg
 
 	from func(lo int) device.Arg // the matrix from column lo on
 }
 
 func operandOf[E device.Real](m *dense.Resident[E]) operand {
-	return operand{dialect.TypeOf[E](), int(unsafe.Sizeof(E(0))), m.Cols, m.Aligned(), device.Value(int64(m.Stride)),
+	size := int(unsafe.Sizeof(E(0)))
+	return operand{dialect.TypeOf[E](), size, m.Cols, m.Aligned(), int64(m.Stride) * int64(size), device.Value(int64(m.Stride)),
 		func(lo int) device.Arg { return m.ColumnRange(lo, m.Cols).Buf.Arg() }}
 }
 
@@ -105,6 +109,9 @@ const (
 
 // gather launches the kernel that reads rows of B from wherever they are cached, for one slice of K after the other.
 func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
+	if bytes := max(c.a.bytes, c.b.bytes); bytes > math.MaxInt32 {
+		return fmt.Errorf("sddmm: rows are %d bytes apart; a GPU takes less than 2^31", bytes)
+	}
 	v := kernels.NewGather(c.a.elem, c.a.cols, c.a.aligned && c.b.aligned, t.rows != nil)
 	kernel, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
@@ -132,8 +139,8 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 			device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta)}
 		args = append(args, index...)
 		args = append(args, t.at.Arg(), c.s.Arg(),
-			c.a.from(lo), c.a.stride, c.b.from(lo), c.b.stride, c.p.Arg(), pl.dots.Arg())
-		if err := kernel.Launch(dialect.Blocks(t.nnz, int64(run)*v.Groups()), kernels.GatherThreads, 0, args...); err != nil {
+			c.a.from(lo), device.Value(int32(c.a.bytes)), c.b.from(lo), device.Value(int32(c.b.bytes)), c.p.Arg(), pl.dots.Arg())
+		if err := kernel.Launch(dialect.Blocks(t.nnz, int64(run)*kernels.Warps), kernels.GatherThreads, 0, args...); err != nil {
 			return err
 		}
 	}

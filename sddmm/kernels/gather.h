@@ -1,9 +1,9 @@
 // p_j = α·f(s_j, ⟨A_i, B_c⟩) + β·p_j for the non-zeros j = (i, c): rows of B come from wherever they are cached, and the row of
-// A stays in registers while its non-zeros last. slices.h says how K is cut.
+// A stays in registers while its non-zeros last. slices.h says how K is cut and how threads share the work, dot.h how they
+// multiply.
 //
-// A group has run consecutive non-zeros, a multiple of LANES, so that all groups have the same work whatever the rows
-// are. LANES non-zeros are a batch, which is stored at once, one non-zero a lane; UNROLL rows of B are on their way at a
-// time, and so are the columns of the next UNROLL. at, if there, says where in s and p the non-zeros belong.
+// All warps have equally many non-zeros, so that they have the same work whatever the rows are. A warp knows one row at a time; a
+// slab in which it ends is done again with the next row. at, if there, says where in s and p the non-zeros belong.
 //
 // Macros: T, V, LANES, CHUNKS, UNROLL, AT_LEAST, START_EVERY.
 
@@ -20,36 +20,21 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 	return lo;
 }
 
-// DOT sets x[t + u] to what the lane has of the dot product of the row of A and row u of B.
-#define DOT(u) \
-	do { \
-		ACC acc_ = ACC_ZERO; \
-		UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) { \
-			const VEC vb_ = UNPACK(rb[u][q_]); \
-			ACC_MAD(acc_, ra[q_], vb_); \
-		} \
-		x[t + (u)] = ACC_SUM(acc_); \
-	} while (0)
+#define NEVER 0x7fffffff
 
-// BEGIN_ROW sets what is known of the row that ends at end, counted from lo.
-#define BEGIN_ROW() \
+// STOP_AT(end) sets where the row that ends at end stops in the run, and fetches where the next one ends. Rows have fewer than 2^31
+// non-zeros, so 32 bits tell how far an end is.
+#define STOP_AT(end) \
 	do { \
-		const GLOBAL PACK *from_ = ROW(a_rows, row, a_bytes); \
-		PACK pa_[CHUNKS]; \
-		if (full) \
-			FETCH_ROW(pa_, from_); \
-		else \
-			FETCH_PART(pa_, from_); \
-		UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) \
-			ra[q_] = UNPACK(pa_[q_]); \
-		stop = end < run ? (int)end : run; \
-		if (stop < n) \
-			next = FETCH(row_ptr + row + 2); \
+		const uint far_ = (uint)(end) - (uint)lo; \
+		stop = far_ < (uint)n ? (int)far_ : NEVER; \
+		if (stop != NEVER) \
+			next = (uint)FETCH(row_ptr + row + 2); \
 	} while (0)
 
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s),
- IN(E, a), long lda, IN(E, b), long ldb, INOUT(T, p), INOUT(T, dots))
+ IN(E, a), uint a_bytes, IN(E, b), uint b_bytes, INOUT(T, p), INOUT(T, dots))
 {
 	AT_IN(long, row_ptr);
 	AT_IN(int, cols);
@@ -61,31 +46,23 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_INOUT(T, p);
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
-
-	const int lane = THREAD % LANES;
-	const int loads = k / V; // of a row
-	const int full = loads == LANES * CHUNKS;
-	const long group = (BLOCK * BLOCK_THREADS + THREAD) / LANES;
-	const long lo = group * run < nnz ? group * run : nnz - 1; // a group past the end repeats the last non-zero
-	const int n = group * run >= nnz ? 0 : nnz - lo < run ? (int)(nnz - lo) : run;
-	const int last = n > 0 ? n - 1 : 0;
-	const int whole = ALIGNED16(cols) && run % 4 == 0;
+	WARP_SHARE();
+	STORE_SHARE();
 	const GLOBAL char *a_rows = ROWS(a), *b_rows = ROWS(b);
-	const ulong a_bytes = lda * sizeof(E), b_bytes = ldb * sizeof(E);
 
 	int col[UNROLL];
-	fetch_indices(col, cols + lo, 0, last, whole);
+	FETCH_INDICES(col, cols + lo, 0);
 	int row = row_of(row_ptr, lo, FETCH(starts + lo / START_EVERY), FETCH(starts + lo / START_EVERY + 1));
-	long end = FETCH(row_ptr + row + 1) - lo;
-	int stop;      // where the row ends in the run
-	long next = 0; // where the row after it ends in the pattern
-	VEC ra[CHUNKS];
-	BEGIN_ROW();
+	int stop;      // where the row ends in the run, if it does
+	uint next = 0; // where the row after it ends in the pattern
+	STOP_AT(FETCH(row_ptr + row + 1));
+	HELD ra[HELDS];
+	FETCH_HELD(ra, row);
 
-	for (int batch = 0; batch < run; batch += LANES) {
-		T x[LANES];
-		UNROLLED for (int t = 0; t < LANES; t += UNROLL) {
-			const int here = batch + t;
+	for (int step = 0; step < run; step += STEP) {
+		T x[SLABS];
+		UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
+			const int here = step + t * GROUPS, ahead = here + UNROLL * GROUPS;
 			PACK rb[UNROLL][CHUNKS];
 			if (full) {
 				UNROLLED for (int u = 0; u < UNROLL; u++)
@@ -94,30 +71,30 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 				UNROLLED for (int u = 0; u < UNROLL; u++)
 					FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
 			}
-			if (here + UNROLL < run)
-				fetch_indices(col, cols + lo, here + UNROLL, last, whole);
-			if (here + UNROLL <= stop) {
+			if (ahead < run)
+				FETCH_INDICES(col, cols + lo, ahead);
+			if (ahead <= stop) {
 				UNROLLED for (int u = 0; u < UNROLL; u++)
-					DOT(u);
+					x[t + u] = DOT(ra, rb[u], t + u);
 				continue;
 			}
 			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				const int z = here + u < last ? here + u : last;
-				if (z >= stop) {
-					// The next row, unless that has none.
+				T sum = DOT(ra, rb[u], t + u);
+				while (here + (u + 1) * GROUPS > stop) {
+					const int start = stop; // of the next row that has non-zeros
 					row++;
-					end = next - lo;
-					if (z >= end) {
-						row = row_of(row_ptr, lo + z, row, FETCH(starts + (lo + z) / START_EVERY + 1));
-						end = FETCH(row_ptr + row + 1) - lo;
+					if (next - (uint)lo == (uint)start) {
+						row = row_of(row_ptr, lo + start, row, FETCH(starts + (lo + start) / START_EVERY + 1));
+						next = (uint)FETCH(row_ptr + row + 1);
 					}
-					BEGIN_ROW();
+					STOP_AT(next);
+					FETCH_HELD(ra, row);
+					const T again = DOT(ra, rb[u], t + u);
+					sum = here + SPOT(u) < start ? sum : again;
 				}
-				DOT(u);
+				x[t + u] = sum;
 			}
 		}
-		SCATTER_SUMS(T, x, LANES);
-		if (batch + lane < n)
-			PUT(lo + batch + lane, x[0]);
+		STORE_SUMS(x, step);
 	}
 }

@@ -69,14 +69,16 @@ func (g Gather) Name() string {
 	return fmt.Sprintf("sddmm_%s_%s_v%d_l%d_c%d", kernel, g.Type, g.Vector, g.Lanes, g.Chunks)
 }
 
-// Groups returns the number of groups of lanes in a block.
-func (g Gather) Groups() int64 { return int64(GatherThreads / g.Lanes) }
+// Warps is the number of warps in a block of Gather.
+const Warps = GatherThreads / warp
+
+const warp = 32
 
 // Variant returns the kernel.
 func (g Gather) Variant() *dialect.Variant {
-	file := "gather.h"
+	file, before := "gather.h", []string{"epilogue.h", "slices.h", "dot.h"}
 	if g.Pairs {
-		file = "pairs.h"
+		file, before = "pairs.h", before[:2]
 	}
 	v := variant(g.Name(), file, g.Type, GatherThreads,
 		dialect.Define{Name: "V", Value: g.Vector},
@@ -85,19 +87,28 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "UNROLL", Value: g.unroll()},
 		dialect.Define{Name: "AT_LEAST", Value: g.atLeast()},
 		dialect.Define{Name: "START_EVERY", Value: StartEvery})
-	v.Vectors, v.Before = true, []string{"epilogue.h", "slices.h"}
+	v.Vectors, v.Before = true, before
+	if g.tensor() {
+		v.Targets = []int{60, 80}
+	}
 	return v
 }
 
+// tensor reports whether tensor cores multiply where there are some, as dot.h says.
+func (g Gather) tensor() bool { return g.Vector == 8 && g.Lanes >= 4 && !g.Pairs }
+
 // unroll is the number of non-zeros that a group fetches rows for at a time: up to eight loads of a lane, and of pairs of
-// rows no more than four.
+// rows, and of rows that are widened, no more than four.
 func (g Gather) unroll() int {
-	n := min(8/g.Chunks, g.Lanes)
-	if g.Pairs {
+	n := 8 / g.Chunks
+	if g.Pairs || g.Vector == 8 && !g.tensor() {
 		n = min(n, 4)
 	}
 	return n
 }
+
+// step is the number of non-zeros that a warp takes at a time, STEP in slices.h.
+func (g Gather) step() int { return max(g.Lanes, g.unroll()) * warp / g.Lanes }
 
 // atLeast is the number of blocks that a multiprocessor shall hold: as many as leave a thread the registers that it needs,
 // 64 to 96 of 65536 in all.
@@ -105,6 +116,8 @@ func (g Gather) atLeast() int {
 	short := dialect.VectorOf(g.Type) == 8 // whose row of A is in registers as floats
 	switch {
 	case g.Type == "double" || g.Chunks > 2 || g.Chunks == 2 && g.Pairs:
+		return 5
+	case g.Chunks == 2 && g.tensor():
 		return 5
 	case g.Chunks == 2 && short:
 		return 6
@@ -114,25 +127,22 @@ func (g Gather) atLeast() int {
 	return 8
 }
 
-// Run returns the number of consecutive non-zeros of a group, on a device with units multiprocessors: as many groups as it holds
-// at a time, or twice as many, and so on, so that all end together. Runs are long enough for the search of a group's row
-// to be a small part of its work, and longer where there are many waves of groups; those of pairs, which search none, are
-// shorter. The smallest groups have a non-zero for each lane, so that neighbours read and write neighbours.
+// Run returns the number of consecutive non-zeros of a warp, on a device with units multiprocessors: as many warps as it holds
+// at a time, or twice as many, and so on, so that all end together. Runs are long enough for the search of a warp's row
+// to be a small part of its work, and longer where there are many waves of warps; those of pairs, which search none, are
+// shorter.
 func (g Gather) Run(nnz int64, units int) int {
-	if g.Lanes <= 2 {
-		return g.Lanes
-	}
-	atATime := int64(max(units, 1)*g.atLeast()) * g.Groups()
-	longest := int64(64)
+	atATime := int64(max(units, 1)*g.atLeast()) * Warps
+	longest := int64(512)
 	switch {
 	case g.Pairs:
-		longest = 32
-	case nnz/atATime >= 16*128:
 		longest = 128
+	case nnz/atATime >= 8*1024:
+		longest = 1024
 	}
+	step := int64(g.step())
 	waves := max(dialect.Blocks(nnz, atATime*longest), 1)
-	const batches = 8 // a multiple of any number of lanes, and of the four indices that are read at a time
-	return batches * int(max(dialect.Blocks(nnz, atATime*waves*batches), 1))
+	return int(step * max(dialect.Blocks(nnz, atATime*waves*step), 1))
 }
 
 // Scale returns the kernel for α = 0.

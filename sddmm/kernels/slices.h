@@ -2,12 +2,24 @@
 // B stays in cache; sums of the slices so far wait in dots.
 //
 // LANES threads are a group. A lane has every LANES-th load of V elements of a row, CHUNKS of them in a slice.
+//
+// A warp has run consecutive non-zeros. Its groups take them in turn, so that a warp reads indices and writes sums a cache line
+// at a time: what limits short rows is the number of lines that a warp asks for. A slab is one non-zero of each group; UNROLL
+// slabs of rows of B are on their way at a time. Of LANES slabs, 32 non-zeros, each lane of a warp ends up with one sum.
 
 // Which slices a launch is for: there are some before it, and some to come.
 #define LATER 1
 #define MORE 2
 
-// ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: two instructions.
+#define GROUPS (WARP / LANES)
+#define SLABS (LANES > UNROLL ? LANES : UNROLL) // of a step
+#define STEP (SLABS * GROUPS)
+
+// SPOT(u) is where the group's non-zero of slab u is in a step.
+#define SPOT(u) ((u) * GROUPS + mine)
+
+// ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: one instruction, for bytes
+// has 32 bits.
 #define ROWS(p) ((const GLOBAL char *)(CPACKS(p) + lane))
 #define ROW(rows, i, bytes) ((const GLOBAL PACK *)((rows) + (ulong)(uint)(i) * (bytes)))
 
@@ -19,31 +31,45 @@
 	UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) \
 		to[q_] = lane + q_ * LANES < loads ? FETCH((from) + q_ * LANES) : PACK_ZERO
 
-// fetch_indices sets an array to UNROLL indices from number t on. Those past the last are the last. whole says that all
-// indices begin at multiples of 16 bytes: then four are read at a time, for what limits short rows is the number of cache
-// lines that a warp asks for.
-DEVICE void fetch_indices(int *to, const GLOBAL int *from, int t, int last, int whole)
-{
-#if UNROLL % 4 == 0
-	if (whole && t + UNROLL <= last + 1) {
-		UNROLLED for (int u = 0; u < UNROLL; u += 4)
-			FETCH4(int, to[u], from + t + u);
-		return;
-	}
-#endif
-	UNROLLED for (int u = 0; u < UNROLL; u++)
-		to[u] = FETCH(from + (t + u < last ? t + u : last));
-}
+// WARP_SHARE declares what a thread knows of its share: the run of the warp begins at lo and has n non-zeros, and a slice of
+// a row has loads, all that lanes have if full. A warp past the end repeats the last non-zero.
+#define WARP_SHARE() \
+	const int lane = (uint)THREAD % LANES, mine = (uint)THREAD % WARP / LANES; \
+	const int loads = k / V, full = loads == LANES * CHUNKS; \
+	const long begin_ = (BLOCK * (BLOCK_THREADS / WARP) + (uint)THREAD / WARP) * run; \
+	const long lo = begin_ < nnz ? begin_ : nnz - 1; \
+	const int n = begin_ >= nnz ? 0 : nnz - lo < run ? (int)(nnz - lo) : run
 
-// PUT(e, x) does with the sum of a slice what is to be done for dot product e.
-#define PUT(e, x) \
+// FETCH_INDICES(to, from, t) sets an array to the group's indices of UNROLL slabs, the first of which begins at non-zero t of the
+// run, of which from has all. Those past the end are the last.
+#define FETCH_INDICES(to, from, t) \
 	do { \
-		const T sum_ = slices & LATER ? dots[e] + (x) : (x); \
-		if (slices & MORE) { \
-			dots[e] = sum_; \
+		if ((t) + UNROLL * GROUPS <= n) { \
+			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) \
+				to[u_] = FETCH((from) + mine + (t) + u_ * GROUPS); \
 		} else { \
-			const long z_ = at_base_ == 0 ? (e) : FETCH(at + (e)); \
+			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) { \
+				const int z_ = (t) + SPOT(u_); \
+				to[u_] = FETCH((from) + (z_ < n ? z_ : n > 0 ? n - 1 : 0)); \
+			} \
+		} \
+	} while (0)
+
+// STORE_SUMS(x, t) does with what lanes have of the sums of a step what is to be done. An epilogue that only scales, and
+// sums that wait for more slices, have a short way.
+#define STORE_SUMS(x, t) \
+	UNROLLED for (int h_ = 0; h_ < SLABS; h_ += LANES) { \
+		GATHER_SUMS(x + h_); \
+		const int at_ = (t) + SPOT(h_ + TURN); \
+		if (at_ < n && plain) { \
+			const T sum_ = slices & LATER ? dots[lo + at_] + x[h_] : x[h_]; \
+			(slices & MORE ? dots : p)[lo + at_] = (slices & MORE ? 1 : alpha) * sum_; \
+		} else if (at_ < n) { \
+			const long e_ = lo + at_, z_ = at_base_ == 0 ? e_ : FETCH(at + e_); \
+			const T sum_ = slices & LATER ? dots[e_] + x[h_] : x[h_]; \
 			const T y_ = alpha * epilogue(f, f == 0 ? 0 : s[z_], sum_); \
 			p[z_] = beta == 0 ? y_ : FMA(beta, p[z_], y_); \
 		} \
-	} while (0)
+	}
+#define STORE_SHARE() \
+	const int plain = slices & MORE || (f == 0 && beta == 0 && at_base_ == 0)
