@@ -70,6 +70,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
 	WANT(dev == 0 || dev == 1);
 	switch (attrib) {
+	case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *pi = threads; break;
 	case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *pi = INT32_MAX; break;
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *pi = 48 << 10; break;
 	case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *pi = 32; break;
