@@ -21,7 +21,7 @@ const smallWork = 1 << 24
 // Choose returns the tile that the model takes for an operation on the pattern with K = k and elements of
 // elemBytes bytes. For SpMMT call it on the transpose. The first choice for which the rows of B do not
 // fit in half of the cache next to a core looks at the whole pattern, and has the device measure its caches if
-// nobody has on this machine (about a second, once; see device.Measurer). Choices are kept.
+// nobody has on this machine (about two seconds, once; see device.Measurer). Choices are kept.
 //
 // On devices that run kernels the choice is that of a scheme: a Tile of zeros is gathering from L2, another one keeps
 // panels in shared memory (model.GPU). It is made for CUDA devices, where the model's constants were measured; other
