@@ -15,43 +15,68 @@ import (
 //
 // First come the model's choice and others far from it, which stay in another cache: what the model is least sure of
 // is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain. All that
-// counts by the least of few turns. In the end the fastest few have more turns, for a time is noisy and a small
-// difference costs little, and the median counts.
+// counts by the least of few calls. In the end the fastest few have turns: a call that finds the caches as another tile left
+// them, and one that counts. They are compared turn by turn, for what else the machine does lasts longer than a call, and
+// a tile takes the place of one before it only for a gain that the median of those ratios shows.
 type Search struct {
 	pat    *Resident
 	grid   []model.Prediction // all tiles that the model looked at
 	trials []*trial           // the model's choice first
 	spent  float64            // seconds that went into the profile and panels, and into the calls themselves
-	turn   int                // reports so far
+	calls  int                // reports so far
+	half   *trial             // had the first call of its turn
 	final  bool               // no tile will be added
+	finals []*trial           // those that have turns then
 }
 
 // trial is a tile of a search.
 type trial struct {
 	at    int       // in the grid
-	turns []float64 // seconds, the least first
+	calls int       // so far
+	least float64   // seconds of the fastest of them
+	turns []float64 // seconds of the second call of each turn of the end
 }
 
-// least returns the least seconds of its turns.
-func (t *trial) least() float64 {
-	if len(t.turns) == 0 {
-		return math.Inf(1)
+// slower returns the median ratio of the seconds of its turns to those of another trial, turn by turn, and how many both had; where
+// those are few, the ratio of the fastest calls.
+func (t *trial) slower(than *trial) (ratio float64, turns int) {
+	n := min(len(t.turns), len(than.turns))
+	if n < finalTurns[0].turns {
+		return t.least / than.least, n
 	}
-	return t.turns[0]
+	ratios := make([]float64, n)
+	for i := range ratios {
+		ratios[i] = t.turns[i] / than.turns[i]
+	}
+	return median(ratios), n
+}
+
+// median sorts v.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // Bounds of a search. They keep what planning takes, with the profile of the pattern, below five calls.
 const (
-	firstTurns  = 2    // of each tile that is not hopeless after one
+	firstCalls  = 2    // of each tile that is not hopeless after one
 	hopeless    = 1.6  // times the fastest
-	finalTurns  = 7    // of those that are near the fastest in the end
-	near        = 1.12 // times the fastest
+	near        = 1.12 // times the fastest; those have turns in the end
+	finalists   = 3    // at most have turns
+	gain        = 0.97 // times the seconds of a tile for one that takes its place
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
+	finalCalls  = 3.5  // calls that planning took from which on there are no more turns
 	coarse      = 4    // factor between the widths that are tried first
 	fine        = 2    // factor between the fastest and its neighbours
 )
+
+// finalTurns says how many turns tiles have in the end that are, by the turns before, at most so many times as slow as the best.
+var finalTurns = []struct {
+	turns  int
+	behind float64
+}{{3, near}, {7, 1.06}, {11, 1.03}}
 
 // Search returns the search for an operation on the pattern with K = k and elements of elemBytes bytes, made
 // at the first call; for SpMMT call it on the transpose. See Choose for what that may cost.
@@ -97,7 +122,9 @@ func newSearch(r *Resident, c model.Choice) *Search {
 			s.consider(i)
 		}
 	}
-	s.final = len(s.trials) == 1 && !s.refine()
+	if len(s.trials) == 1 && !s.refine() {
+		s.end()
+	}
 	return s
 }
 
@@ -128,7 +155,7 @@ func (s *Search) best() float64 {
 	return least
 }
 
-func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i}) }
+func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, least: math.Inf(1)}) }
 
 // consider enters a tile if it may be the fastest and it does not cost too many calls to find out.
 func (s *Search) consider(i int) bool {
@@ -142,10 +169,14 @@ func (s *Search) consider(i int) bool {
 
 // planned returns how many calls of the fastest tile planning took so far: profile, panels and slower calls.
 func (s *Search) planned() float64 {
-	if s.turn == 0 {
+	if s.calls == 0 {
 		return 0
 	}
-	return s.spent/s.fastest().least() - float64(s.turn)
+	call := s.fastest().least
+	if best := s.winner(); len(best.turns) > 0 { // other programs make most calls slower than the fastest
+		call = median(slices.Clone(best.turns))
+	}
+	return s.spent/call - float64(s.calls)
 }
 
 // refine enters the neighbours of the fastest that were not tried yet, and reports whether there are any.
@@ -177,17 +208,16 @@ func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
 	if t == nil {
 		return s.grid[s.winner().at].Tile, nil
 	}
-	turn, before := s.turn, s.pat.planning
+	call, before := s.calls, s.pat.planning
 	return s.grid[t.at].Tile, func(seconds float64) {
-		if s.turn != turn { // reported already
+		if s.calls != call { // reported already
 			return
 		}
 		s.spent += seconds + (s.pat.planning - before).Seconds()
-		s.turn++
-		at, _ := slices.BinarySearch(t.turns, seconds)
-		t.turns = slices.Insert(t.turns, at, seconds)
-		if s.due() == nil && !s.final {
-			s.final = !s.refine()
+		s.calls++
+		s.add(t, seconds)
+		if s.due() == nil && !s.final && !s.refine() {
+			s.end()
 		}
 		if s.due() == nil {
 			s.pat.forgetPanels()
@@ -195,41 +225,111 @@ func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
 	}
 }
 
-// due returns the tile whose turn it is, the one with the fewest, or nil when the search is over.
-func (s *Search) due() *trial {
-	most, behind := firstTurns, hopeless
-	if s.final {
-		most, behind = finalTurns, near
+// add counts a call of a trial.
+func (s *Search) add(t *trial, seconds float64) {
+	t.calls++
+	t.least = min(t.least, seconds)
+	switch {
+	case !s.final:
+	case s.half == nil:
+		s.half = t
+	default:
+		t.turns, s.half = append(t.turns, seconds), nil
 	}
-	fastest, enough := s.fastest().least(), s.planned() > searchCalls
+}
+
+// due returns the trial whose call is the next, or nil when there are enough.
+func (s *Search) due() *trial {
+	if s.half != nil {
+		return s.half
+	}
+	if s.final {
+		return s.dueInTheEnd()
+	}
+	fastest, enough := s.fastest().least, s.planned() > searchCalls
 	var next *trial
-	running := 0
 	for _, t := range s.trials {
-		if len(t.turns) > 0 && t.least() > behind*fastest || len(t.turns) == 0 && enough {
+		if t.calls > 0 && t.least > hopeless*fastest || t.calls == 0 && enough {
 			continue
 		}
-		if running++; len(t.turns) < most && (next == nil || len(t.turns) < len(next.turns)) {
+		if t.calls < firstCalls && (next == nil || t.calls < next.calls) {
 			next = t
 		}
 	}
-	if s.final && running == 1 {
+	return next
+}
+
+// dueInTheEnd returns the trial with the fewest turns among those that are still near the best, or nil when only one is left
+// or all had their turns.
+func (s *Search) dueInTheEnd() *trial {
+	if s.planned() > finalCalls {
+		return nil
+	}
+	best := s.winner()
+	var next *trial
+	running := 0
+	for _, t := range s.finals {
+		behind, turns := t.slower(best)
+		if t == best {
+			behind, turns = 1, len(t.turns)
+		}
+		for _, f := range finalTurns {
+			if behind > f.behind {
+				break
+			}
+			if turns < f.turns {
+				if running++; next == nil || len(t.turns) < len(next.turns) {
+					next = t
+				}
+				break
+			}
+		}
+	}
+	if running <= 1 {
 		return nil
 	}
 	return next
 }
 
-func (s *Search) fastest() *trial {
-	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.least(), b.least()) })
+// end begins the end of a search, which has turns for the few trials that are near the fastest.
+func (s *Search) end() {
+	s.final = true
+	fastest := s.fastest().least
+	for n, t := range s.trials {
+		limit := near
+		if n == 0 {
+			limit = worthTrying // the model's tile is not given up for a moment's disturbance
+		}
+		if t.calls > 0 && t.least <= limit*fastest {
+			s.finals = append(s.finals, t)
+		}
+	}
+	for len(s.finals) > finalists {
+		slowest := slices.MaxFunc(s.finals[1:], func(a, b *trial) int { return cmp.Compare(a.least, b.least) })
+		s.finals = slices.DeleteFunc(s.finals, func(t *trial) bool { return t == slowest })
+	}
 }
 
-// winner returns the tile that a search ends with: of those that had all turns the one with the least median, or the
-// fastest where none had.
+func (s *Search) fastest() *trial {
+	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.least, b.least) })
+}
+
+// winner returns the tile that a search ends with: of those that had turns the first, unless a later one gains; or the fastest
+// where none had.
 func (s *Search) winner() *trial {
-	best, median := s.fastest(), math.Inf(1)
+	var best *trial
 	for _, t := range s.trials {
-		if len(t.turns) >= finalTurns && t.turns[len(t.turns)/2] < median {
-			best, median = t, t.turns[len(t.turns)/2]
+		if len(t.turns) == 0 {
+			continue
 		}
+		if best == nil {
+			best = t
+		} else if ratio, _ := t.slower(best); ratio < gain {
+			best = t
+		}
+	}
+	if best == nil {
+		return s.fastest()
 	}
 	return best
 }

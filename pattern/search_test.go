@@ -3,6 +3,7 @@ package pattern
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,14 +115,7 @@ func searchPattern(t *testing.T) *Resident {
 func TestSearch(t *testing.T) {
 	flat := []float64{1, 1, 1, 1, 1.1, 1.2}
 	truth := func(seconds ...float64) func(int, int) float64 {
-		return func(width, _ int) float64 {
-			for n, w := range searchWidths {
-				if w == width {
-					return seconds[n]
-				}
-			}
-			panic("a width that is not in the grid")
-		}
+		return func(width, _ int) float64 { return seconds[slices.Index(searchWidths, width)] }
 	}
 	disturbed := func(seconds func(int, int) float64) func(int, int) float64 {
 		return func(width, turn int) float64 {
@@ -155,6 +149,41 @@ func TestSearch(t *testing.T) {
 				t.Errorf("took %d calls and %.1f more than as many of the fastest", got.calls, got.more)
 			}
 		})
+	}
+}
+
+// On a machine where every tenth call is slowed down by half, and others by up to 10 %, a search ends near the fastest, and stays
+// with the model's tile where others are as good.
+func TestSearchInNoise(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		seconds []float64
+		most    float64 // that the tile it ends with takes
+	}{
+		{"another is faster", []float64{1, 1.05, 0.85, 1.05, 1.1, 1.2}, 0.93},
+		{"the model is right", []float64{1, 1.11, 1.11, 1.11, 1.11, 1.2}, 1.1},
+	} {
+		missed := 0
+		for seed := range uint64(50) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			got := runSearch(t, searchPattern(t), predicted(0, 1, 1, 1, 1, 1, 1), func(width, turn int) float64 {
+				s := test.seconds[slices.Index(searchWidths, width)]
+				if turn == 100 { // asks for the truth
+					return s
+				}
+				if rng.IntN(10) == 0 {
+					s *= 1.5
+				}
+				return s * (1 + rng.Float64()/10)
+			})
+			if s := test.seconds[slices.Index(searchWidths, got.width)]; s > test.most {
+				missed++
+				t.Logf("%s, seed %d: ended with panels of %d columns, which take %v", test.name, seed, got.width, s)
+			}
+		}
+		if missed > 2 { // one tile in a hundred is disturbed in both of its first calls
+			t.Errorf("%s: missed the best %d times", test.name, missed)
+		}
 	}
 }
 
