@@ -135,10 +135,6 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 	if rec.Accuracy, err = first(ctx, p, by.op); err != nil {
 		return nil, none, err
 	}
-	planning, plan, err := s.planning(ctx, p, by.plan)
-	if err != nil {
-		return nil, none, err
-	}
 	clock := newTimer(s.dev)
 	calls := 0
 	t := &tournament{turn: func(tile model.Tile) (float64, error) {
@@ -150,10 +146,19 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		}
 		return turn(ctx, clock, s.dev.Props().Threads, func() error { calls++; return by.op.call(ctx) })
 	}}
-	if err := by.try(t, choice.Tile, plan); err != nil {
+	if err := by.try(t, choice.Tile); err != nil {
 		return nil, none, err
 	}
 	best := t.best()
+	// A plan tries tiles on the machine as it is at the moment. What other programs leave of it drifts, so the plan is made
+	// just before it is compared with the best of the search, which took long.
+	planning, plan, err := s.planning(ctx, p, by.plan)
+	if err != nil {
+		return nil, none, err
+	}
+	if _, err := t.enter(plan, true); err != nil {
+		return nil, none, err
+	}
 	losses, err := t.behind(best.tile, choice.Tile, plan)
 	if err != nil {
 		return nil, none, err

@@ -16,13 +16,13 @@ type Choice struct {
 const (
 	minWidth = 256  // columns of a panel
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	margin   = 0.95 // a tile must be predicted to take less than this share of the time without
+	margin   = 0.98 // a tile must be predicted to take less than this share of the time without
 	equal    = 1.03 // times the fastest are as good: the widest of those counts, for it has the fewest segments and panels to make
 )
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
 // none, or 2, 3, 4, 6, 8, 12, … panels of equal width, the widest of those within 3 % of the fastest. None is taken unless
-// a tile is predicted to be at least 5 % faster. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
+// a tile is predicted to be at least 2 % faster. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
 // (docs/adr/0007-model.md).
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)

@@ -29,7 +29,7 @@ func (op Op) String() string {
 type Costs struct {
 	NonZero     float64 // each non-zero, in each slice of K, beyond reading its row of B
 	Line        float64 // each cache line of that row: multiplying and adding
-	Segment     float64 // each segment, in each slice: calls, starting loops, waiting for the first rows
+	Segment     float64 // each segment, in each slice: calls, starting loops; beside that it waits, as waits says
 	SegmentLine float64 // each cache line of its row of A or C
 	Pass        float64 // each panel, in each slice: handing out work and waiting for the last thread
 }
@@ -57,16 +57,21 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server with AVX-512; ADR 7 says how.
+// The costs that fitted best on two cores of a Zen 5 server with AVX-512, and then, with the wait of a segment measured on each, of a
+// Zen 4 server and a Xeon; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.65e-9, Line: 0.29e-9, Segment: 14e-9, SegmentLine: 3.2e-9, Pass: 10e-6}
-	DefaultSpMM  = Costs{NonZero: 0.45e-9, Line: 0.085e-9, Segment: 23e-9, SegmentLine: 2.5e-9, Pass: 10e-6}
+	DefaultSDDMM = Costs{NonZero: 0.65e-9, Line: 0.29e-9, Segment: 2e-9, SegmentLine: 3.2e-9, Pass: 10e-6}
+	DefaultSpMM  = Costs{NonZero: 0.45e-9, Line: 0.085e-9, Segment: 11e-9, SegmentLine: 2.5e-9, Pass: 10e-6}
 )
 
 const (
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
-	full = 0.3
+	full = 0.4
+
+	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
+	// its beginning: its columns, its row and its values lie far from those of the one before.
+	waits = 6
 
 	// overlap is the share of the time of streams that is not hidden behind the gathers.
 	overlap = 0.5

@@ -196,8 +196,10 @@ func (w *work) gather(l int, rows float64) {
 	w.bytes[l] += rows * w.row
 }
 
-// rows adds the rows of A, read once for each segment, or those of C, also written.
+// rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each.
 func (w *work) rows() {
+	line := w.Measured.GatherSeconds(w.holding(w.call()), float64(w.Line), w.Threads)
+	w.thread += w.segs * w.slices * waits * line
 	times := w.segs * w.slices
 	if w.op != SDDMM {
 		times *= 2 // fetched, and written back
