@@ -32,6 +32,15 @@ func SortKeys[V int32 | int64](dev device.Launcher, keys *device.Buffer[int32], 
 	return s.keys, s.from, nil
 }
 
+// SortManyKeys sorts on a GPU as if there were 2³¹ keys or more.
+func SortManyKeys(dev device.Launcher, keys *device.Buffer[int32], most int, fall bool) (sorted *device.Buffer[int32], from *device.Buffer[int64], err error) {
+	s, err := sortThrough[int64, int64](&planner{dev: dev}, keys, most, order(fall))
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.keys, s.from, nil
+}
+
 // Sum sums on a GPU.
 func Sum(dev device.Launcher, x *device.Buffer[int32]) (*device.Buffer[int64], error) {
 	return (&planner{dev: dev}).sum(x)

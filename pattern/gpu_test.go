@@ -58,8 +58,9 @@ func TestSortKeys(t *testing.T) {
 				}
 				for _, fall := range []bool{false, true} {
 					t.Run(fmt.Sprintf("%d to %d, falling %t", n, most, fall), func(t *testing.T) {
-						sortedKeys[int32](t, dev, n, most, fall)
-						sortedKeys[int64](t, dev, n, most, fall)
+						sortedKeys(t, dev, n, most, fall, pattern.SortKeys[int32])
+						sortedKeys(t, dev, n, most, fall, pattern.SortKeys[int64])
+						sortedKeys(t, dev, n, most, fall, pattern.SortManyKeys)
 					})
 				}
 			}
@@ -67,7 +68,8 @@ func TestSortKeys(t *testing.T) {
 	})
 }
 
-func sortedKeys[V int32 | int64](t *testing.T, dev device.Launcher, n, most int, fall bool) {
+func sortedKeys[V int32 | int64](t *testing.T, dev device.Launcher, n, most int, fall bool,
+	sort func(dev device.Launcher, keys *device.Buffer[int32], most int, fall bool) (*device.Buffer[int32], *device.Buffer[V], error)) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(most)))
 	keys, want := make([]int32, n), make([]V, n)
@@ -90,7 +92,7 @@ func sortedKeys[V int32 | int64](t *testing.T, dev device.Launcher, n, most int,
 	}
 	given := fromHost(t, dev, keys)
 	defer given.Close()
-	sorted, from, err := pattern.SortKeys[V](dev, given, most, fall)
+	sorted, from, err := sort(dev, given, most, fall)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"errors"
+	"math"
 	"math/bits"
 
 	"sddmmkit/device"
@@ -64,35 +65,50 @@ func (s *sorted[V]) close() error {
 	return errors.Join(s.keys.Close(), s.from.Close())
 }
 
-// alloc makes room for n keys.
-func (s *sorted[V]) alloc(dev device.Device, n int64) (err error) {
-	if s.keys, err = device.Alloc[int32](dev, n); err == nil {
-		s.from, err = device.Alloc[V](dev, n)
-	}
-	return err
-}
-
 // sortBytes returns the memory that sortKeys takes at most for n keys, that of its result included.
 func sortBytes[V int32 | int64](n int64) int64 {
 	const table = wantChunks << kernels.DigitBits * (4 + 8)
-	return 2*n*int64(4+integer[V]().bytes) + table
+	way := 4
+	if n > math.MaxInt32 {
+		way = 8
+	}
+	return n*int64(2*4+2*way+integer[V]().bytes) + table
 }
 
 // sortKeys sorts keys from 0 to most in passes over digits, the lowest first; in either direction equal ones keep their order.
 // V must hold their number.
-func sortKeys[V int32 | int64](p *planner, keys *device.Buffer[int32], most int, o order) (result *sorted[V], err error) {
+func sortKeys[V int32 | int64](p *planner, keys *device.Buffer[int32], most int, o order) (*sorted[V], error) {
+	if keys.Len() > math.MaxInt32 {
+		return sortThrough[V, V](p, keys, most, o)
+	}
+	return sortThrough[int32, V](p, keys, most, o)
+}
+
+// sortThrough is sortKeys with numbers of type M on the way, which move in all passes but the last.
+func sortThrough[M, V int32 | int64](p *planner, keys *device.Buffer[int32], most int, o order) (result *sorted[V], err error) {
 	n := keys.Len()
 	width := max(bits.Len(uint(max(most, 0))), 1)
 	passes := (width + kernels.DigitBits - 1) / kernels.DigitBits
-	var out [2]sorted[V] // passes take turns
-	last := (passes - 1) % 2
+	last := passes - 1
+	out := &sorted[V]{}
+	var way scratch
 	defer func() {
-		if err = errors.Join(err, out[1-last].close()); err != nil {
-			result, err = nil, errors.Join(err, out[last].close())
+		if way.close(&err); err != nil {
+			result, err = nil, errors.Join(err, out.close())
 		}
 	}()
-	for k := range min(passes, 2) {
-		if err := out[k].alloc(p.dev, n); err != nil {
+	var turns [2]sorted[M] // passes take turns
+	for k := range min(last, 2) {
+		if turns[k].from, err = temporary[M](p.dev, &way, n); err != nil {
+			return nil, err
+		}
+	}
+	if out.keys, err = device.Alloc[int32](p.dev, n); err != nil {
+		return nil, err
+	}
+	turns[last%2].keys = out.keys
+	if last > 0 {
+		if turns[1-last%2].keys, err = temporary[int32](p.dev, &way, n); err != nil {
 			return nil, err
 		}
 	}
@@ -100,16 +116,22 @@ func sortKeys[V int32 | int64](p *planner, keys *device.Buffer[int32], most int,
 	if o == falling {
 		cut.flip = 1<<width - 1
 	}
-	from := sorted[V]{keys: keys}
+	from := sorted[M]{keys: keys}
 	for pass := range passes {
 		cut.width = (width - cut.shift + passes - pass - 1) / (passes - pass)
-		if err := place(p, cut, from, out[pass%2]); err != nil {
+		if pass == last {
+			break
+		}
+		if err := place(p, cut, from, turns[pass%2]); err != nil {
 			return nil, err
 		}
-		from = out[pass%2]
+		from = turns[pass%2]
 		cut.shift += cut.width
 	}
-	return &out[last], nil
+	if out.from, err = device.Alloc[V](p.dev, n); err != nil {
+		return nil, err
+	}
+	return out, place(p, cut, from, *out)
 }
 
 // digits are what a pass of sortKeys goes by: width bits of key ^ flip, from shift on, of keys in chunks.
@@ -130,7 +152,7 @@ func (d digits) args(more ...device.Arg) []device.Arg {
 }
 
 // place is one pass of sortKeys.
-func place[V int32 | int64](p *planner, d digits, from, to sorted[V]) (err error) {
+func place[M, V int32 | int64](p *planner, d digits, from sorted[M], to sorted[V]) (err error) {
 	var s scratch
 	defer func() { s.close(&err) }()
 	table, err := temporary[int32](p.dev, &s, d.chunks<<d.width)
@@ -148,7 +170,7 @@ func place[V int32 | int64](p *planner, d digits, from, to sorted[V]) (err error
 	if err := p.sumInto(places, table); err != nil {
 		return err
 	}
-	return p.launchBlocks(kernels.Place(integer[V]().name), blocks,
+	return p.launchBlocks(kernels.Place(integer[M]().name, integer[V]().name), blocks,
 		d.args(from.keys.Arg(), from.from.Arg(), places.Arg(), to.keys.Arg(), to.from.Arg())...)
 }
 

@@ -101,13 +101,14 @@ func (pl *Plan[T]) gathering() (*gathering, error) {
 	return t, nil
 }
 
-// Slices of K that a launch is for, as slices.h says.
+// Slices of K around those that a launch is for, as slices.h says.
 const (
 	later = 1 << iota // there are some before
 	more              // there are some to come
 )
 
-// gather launches the kernel that reads rows of B from wherever they are cached, for one slice of K after the other.
+// gather launches the kernel that reads rows of B from wherever they are cached: for one slice of K after the other, or for all
+// where all warps run at a time, which saves starting and ending in between.
 func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 	if bytes := max(c.a.bytes, c.b.bytes); bytes > math.MaxInt32 {
 		return fmt.Errorf("sddmm: rows are %d bytes apart; a GPU takes less than 2^31", bytes)
@@ -117,18 +118,22 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 	if err != nil {
 		return err
 	}
-	k, slice, run := c.a.cols, v.Slice(), v.Run(t.nnz, c.dev.Props().Units)
-	if k > slice {
+	k, run := c.a.cols, v.Run(t.nnz, c.dev.Props().Units)
+	if k > v.Slice() {
 		if err := pl.reserveDots(t.nnz); err != nil {
 			return err
 		}
+	}
+	each := v.Slice() // of K, for a launch
+	if v.Waves(t.nnz, c.dev.Props().Units) == 1 {
+		each = k
 	}
 	index := []device.Arg{t.rows.Arg(), t.colIdx.Arg()}
 	if t.rows == nil {
 		index = []device.Arg{t.rowPtr.Arg(), t.colIdx.Arg(), t.starts.Arg()}
 	}
-	for lo := 0; lo == 0 || lo < k; lo += slice {
-		hi, slices := min(lo+slice, k), int32(0)
+	for lo := 0; lo == 0 || lo < k; lo += each {
+		hi, slices := min(lo+each, k), int32(0)
 		if lo > 0 {
 			slices |= later
 		}

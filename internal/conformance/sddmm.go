@@ -11,6 +11,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/errbound"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
@@ -26,6 +27,7 @@ func sddmmSuite[T Float](t *testing.T, open Open) {
 	t.Run("Depths", func(t *testing.T) { sddmmDepths[T](t, start(t, open), general) })
 	t.Run("DepthsOfLongRows", func(t *testing.T) { sddmmDepths[T](t, start(t, open), longRows) })
 	t.Run("Patterns", func(t *testing.T) { sddmmPatterns[T](t, start(t, open)) })
+	t.Run("Waves", func(t *testing.T) { sddmmWaves[T](t, start(t, open)) })
 	t.Run("InPlace", func(t *testing.T) { sddmmInPlace[T](t, start(t, open)) })
 	t.Run("NonFinite", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), general) })
 	t.Run("NonFiniteInLongRows", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), longRows) })
@@ -199,6 +201,22 @@ func sddmmPatterns[T Float](t *testing.T, dev device.Device) {
 				}
 			}
 		})
+	}
+}
+
+// sddmmWaves has more non-zeros than a GPU has warps for at a time: slices of K have launches of their own there, and one
+// launch where problems are small.
+func sddmmWaves[T Float](t *testing.T, dev device.Device) {
+	if _, ok := dev.(device.Launcher); !ok {
+		t.Skip("launches are for GPUs")
+	}
+	const warps, run = 32, 512 // of a multiprocessor at most, and of a warp
+	p := problem{rows: dev.Props().Units*warps*run/2000 + 1, cols: 2100, length: each(2000)}.pattern()
+	_, pl := sddmmPlan[T](t, dev, p)
+	must(t, pl.SetTile(model.Tile{})) // to gather
+	for _, f := range []sddmm.Epilogue{sddmm.Dot, sddmm.Residual} {
+		c := newSDDMM(newRand(1), p, 136, f, scalars{1, 0}, reals[T], false)
+		c.check(t, c.runOn(t, dev, pl, input(t, dev, c.a, 0, 0), input(t, dev, c.b, 0, 0), 0))
 	}
 }
 

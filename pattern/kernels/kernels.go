@@ -42,9 +42,9 @@ func Probe() *dialect.Variant {
 	return variant("probe", "probe.h", dialect.Define{Name: "ROWS", Value: ProbeRows}, dialect.Define{Name: "EACH", Value: each})
 }
 
-// Place moves values of type t, "int" or "long", with their keys.
-func Place(t string) *dialect.Variant {
-	return variant("place_"+t, "place.h", append([]dialect.Define{{Name: "VALUE", Value: t}}, digits...)...)
+// Place moves values with their keys, and makes type to, "int" or "long", of type from.
+func Place(from, to string) *dialect.Variant {
+	return variant("place_"+from+"_"+to, "place.h", append([]dialect.Define{{Name: "FROM", Value: from}, {Name: "VALUE", Value: to}}, digits...)...)
 }
 
 // Lower searches sorted numbers of type t, "int" or "long".
@@ -76,8 +76,9 @@ func variant(name, file string, defines ...dialect.Define) *dialect.Variant {
 func Variants() []*dialect.Variant {
 	all := []*dialect.Variant{Count(), PartSums(), Scan(), Digits(), Inverse(), Pieces(), ActiveRows(), Starts(), Rows(), Cells(), Entries(), Probe()}
 	for _, t := range []string{"int", "long"} {
-		all = append(all, Place(t), Lower(t))
+		all = append(all, Place(t, t), Lower(t))
 	}
+	all = append(all, Place("int", "long"))
 	for _, t := range []string{"float", "double", "int"} {
 		all = append(all, Take(t))
 	}

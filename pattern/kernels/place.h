@@ -1,5 +1,5 @@
 // One pass of a stable sort: the keys, and the values that come with them, in the order of their digits, keys of the same digit
-// in the order in which they stood. Without values the values are 0, 1, …. Chunks and digits are those of digits.h, and
+// in the order in which they stood. Values are of type FROM and become VALUE; without any they are 0, 1, …. Chunks and digits are those of digits.h, and
 // table[d·chunks + c] is where the first key of digit d in chunk c goes.
 //
 // A warp goes through its chunk 32 keys at a time. Of those with the same digit each goes behind the ones in lower lanes.
@@ -7,10 +7,10 @@
 #define WARPS (BLOCK_THREADS / WARP)
 
 KERNEL(BLOCK_THREADS, NAME)
-(long n, long chunk, long chunks, int flip, int shift, int bits, IN(int, keys), IN(VALUE, values), IN(long, table), OUT(int, sorted), OUT(VALUE, moved))
+(long n, long chunk, long chunks, int flip, int shift, int bits, IN(int, keys), IN(FROM, values), IN(long, table), OUT(int, sorted), OUT(VALUE, moved))
 {
 	AT_IN(int, keys);
-	AT_IN(VALUE, values);
+	AT_IN(FROM, values);
 	AT_IN(long, table);
 	AT_OUT(int, sorted);
 	AT_OUT(VALUE, moved);
@@ -29,7 +29,7 @@ KERNEL(BLOCK_THREADS, NAME)
 		UNROLLED for (int u = 0; u < EACH; u++) {
 			const long z = lo + done + u * WARP + lane;
 			key[u] = z < hi ? FETCH(keys + z) : 0;
-			value[u] = z < hi && given ? FETCH(values + z) : (VALUE)z;
+			value[u] = z < hi && given ? (VALUE)FETCH(values + z) : (VALUE)z;
 		}
 		UNROLLED for (int u = 0; u < EACH; u++) {
 			const long left = hi - (lo + done + u * WARP); // keys from lane 0 on

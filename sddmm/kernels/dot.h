@@ -27,7 +27,7 @@ typedef struct { uint x, y; } words_;
 
 #define FETCH_HELD(h, i) \
 	do { \
-		const GLOBAL uint *row_ = (const GLOBAL uint *)((const GLOBAL char *)a + (ulong)(uint)(i) * a_bytes) + ((uint)THREAD / 4 & 1); \
+		const GLOBAL uint *row_ = (const GLOBAL uint *)((const GLOBAL char *)(a + k0) + (ulong)(uint)(i) * a_bytes) + ((uint)THREAD / 4 & 1); \
 		UNROLLED for (int e_ = 0; e_ < HALVES; e_++) { \
 			UNROLLED for (int q_ = 0; q_ < CHUNKS; q_++) { \
 				const int load_ = q_ * LANES + ((uint)THREAD / 8 + e_) % HALVES * 4 + (uint)THREAD % 4; \

@@ -47,54 +47,55 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
 	WARP_SHARE();
-	STORE_SHARE();
-	const GLOBAL char *a_rows = ROWS(a), *b_rows = ROWS(b);
+	for (int k0 = 0; k0 == 0 || k0 < k; k0 += SLICE) {
+		SLICE_SHARE();
 
-	int col[UNROLL];
-	FETCH_INDICES(col, cols + lo, 0);
-	int row = row_of(row_ptr, lo, FETCH(starts + lo / START_EVERY), FETCH(starts + lo / START_EVERY + 1));
-	int stop;      // where the row ends in the run, if it does
-	uint next = 0; // where the row after it ends in the pattern
-	STOP_AT(FETCH(row_ptr + row + 1));
-	HELD ra[HELDS];
-	FETCH_HELD(ra, row);
+		int col[UNROLL];
+		FETCH_INDICES(col, cols + lo, 0);
+		int row = row_of(row_ptr, lo, FETCH(starts + lo / START_EVERY), FETCH(starts + lo / START_EVERY + 1));
+		int stop;      // where the row ends in the run, if it does
+		uint next = 0; // where the row after it ends in the pattern
+		STOP_AT(FETCH(row_ptr + row + 1));
+		HELD ra[HELDS];
+		FETCH_HELD(ra, row);
 
-	for (int step = 0; step < run; step += STEP) {
-		T x[SLABS];
-		UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
-			const int here = step + t * GROUPS, ahead = here + UNROLL * GROUPS;
-			PACK rb[UNROLL][CHUNKS];
-			if (full) {
-				UNROLLED for (int u = 0; u < UNROLL; u++)
-					FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
-			} else {
-				UNROLLED for (int u = 0; u < UNROLL; u++)
-					FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
-			}
-			if (ahead < run)
-				FETCH_INDICES(col, cols + lo, ahead);
-			if (ahead <= stop) {
-				UNROLLED for (int u = 0; u < UNROLL; u++)
-					x[t + u] = DOT(ra, rb[u], t + u);
-				continue;
-			}
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				T sum = DOT(ra, rb[u], t + u);
-				while (here + (u + 1) * GROUPS > stop) {
-					const int start = stop; // of the next row that has non-zeros
-					row++;
-					if (next - (uint)lo == (uint)start) {
-						row = row_of(row_ptr, lo + start, row, FETCH(starts + (lo + start) / START_EVERY + 1));
-						next = (uint)FETCH(row_ptr + row + 1);
-					}
-					STOP_AT(next);
-					FETCH_HELD(ra, row);
-					const T again = DOT(ra, rb[u], t + u);
-					sum = here + SPOT(u) < start ? sum : again;
+		for (int step = 0; step < run; step += STEP) {
+			T x[SLABS];
+			UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
+				const int here = step + t * GROUPS, ahead = here + UNROLL * GROUPS;
+				PACK rb[UNROLL][CHUNKS];
+				if (full) {
+					UNROLLED for (int u = 0; u < UNROLL; u++)
+						FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
+				} else {
+					UNROLLED for (int u = 0; u < UNROLL; u++)
+						FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
 				}
-				x[t + u] = sum;
+				if (ahead < run)
+					FETCH_INDICES(col, cols + lo, ahead);
+				if (ahead <= stop) {
+					UNROLLED for (int u = 0; u < UNROLL; u++)
+						x[t + u] = DOT(ra, rb[u], t + u);
+					continue;
+				}
+				UNROLLED for (int u = 0; u < UNROLL; u++) {
+					T sum = DOT(ra, rb[u], t + u);
+					while (here + (u + 1) * GROUPS > stop) {
+						const int start = stop; // of the next row that has non-zeros
+						row++;
+						if (next - (uint)lo == (uint)start) {
+							row = row_of(row_ptr, lo + start, row, FETCH(starts + (lo + start) / START_EVERY + 1));
+							next = (uint)FETCH(row_ptr + row + 1);
+						}
+						STOP_AT(next);
+						FETCH_HELD(ra, row);
+						const T again = DOT(ra, rb[u], t + u);
+						sum = here + SPOT(u) < start ? sum : again;
+					}
+					x[t + u] = sum;
+				}
 			}
+			STORE_SUMS(x, step);
 		}
-		STORE_SUMS(x, step);
 	}
 }

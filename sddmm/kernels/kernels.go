@@ -20,7 +20,7 @@ const Threads = 256
 // GatherThreads is the number of threads in a block of Gather: few, so that registers leave no multiprocessor half empty.
 const GatherThreads = 128
 
-// SliceBytes are the bytes of a row in a slice of K, which a launch of Gather does: a slice of B with 100 000 rows fits an L2
+// SliceBytes are the bytes of a row in a slice of K: a slice of B with 100 000 rows fits an L2
 // cache of 50 MB, and L1 holds the same slice of more popular rows. A slice costs its index and its sum, 12 bytes a
 // non-zero.
 const SliceBytes = 256
@@ -57,7 +57,7 @@ func NewGather(t string, k int, aligned, pairs bool) Gather {
 // elemBytes returns the size of an element of type t.
 func elemBytes(t string) int { return 16 / dialect.VectorOf(t) }
 
-// Slice returns the elements of a row that a launch takes.
+// Slice returns the elements of a row that are taken at a time.
 func (g Gather) Slice() int { return g.Lanes * g.Chunks * g.Vector }
 
 // Name returns the name of the kernel.
@@ -132,18 +132,24 @@ func (g Gather) atLeast() int {
 // to be a small part of its work, and longer where there are many waves of warps; those of pairs, which search none, are
 // shorter.
 func (g Gather) Run(nnz int64, units int) int {
-	atATime := int64(max(units, 1)*g.atLeast()) * Warps
+	step := int64(g.step())
+	return int(step * max(dialect.Blocks(nnz, g.atATime(units)*g.Waves(nnz, units)*step), 1))
+}
+
+// Waves returns how many times the warps that run at a time there are with runs of Run.
+func (g Gather) Waves(nnz int64, units int) int64 {
 	longest := int64(512)
 	switch {
 	case g.Pairs:
 		longest = 128
-	case nnz/atATime >= 8*1024:
+	case nnz/g.atATime(units) >= 8*1024:
 		longest = 1024
 	}
-	step := int64(g.step())
-	waves := max(dialect.Blocks(nnz, atATime*longest), 1)
-	return int(step * max(dialect.Blocks(nnz, atATime*waves*step), 1))
+	return max(dialect.Blocks(nnz, g.atATime(units)*longest), 1)
 }
+
+// atATime is the number of warps that run at a time.
+func (g Gather) atATime(units int) int64 { return int64(max(units, 1)*g.atLeast()) * Warps }
 
 // Scale returns the kernel for α = 0.
 func Scale(t string) *dialect.Variant { return variant("sddmm_scale_"+t, "scale.h", t, Threads) }

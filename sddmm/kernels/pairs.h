@@ -20,41 +20,42 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
 	WARP_SHARE();
-	STORE_SHARE();
-	const GLOBAL char *a_rows = ROWS(a), *b_rows = ROWS(b);
+	for (int k0 = 0; k0 == 0 || k0 < k; k0 += SLICE) {
+		SLICE_SHARE();
 
-	int row[UNROLL], col[UNROLL];
-	FETCH_INDICES(row, rows + lo, 0);
-	FETCH_INDICES(col, cols + lo, 0);
-	for (int step = 0; step < run; step += STEP) {
-		T x[SLABS];
-		UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
-			const int ahead = step + (t + UNROLL) * GROUPS;
-			PACK ra[UNROLL][CHUNKS], rb[UNROLL][CHUNKS];
-			if (full) {
+		int row[UNROLL], col[UNROLL];
+		FETCH_INDICES(row, rows + lo, 0);
+		FETCH_INDICES(col, cols + lo, 0);
+		for (int step = 0; step < run; step += STEP) {
+			T x[SLABS];
+			UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
+				const int ahead = step + (t + UNROLL) * GROUPS;
+				PACK ra[UNROLL][CHUNKS], rb[UNROLL][CHUNKS];
+				if (full) {
+					UNROLLED for (int u = 0; u < UNROLL; u++) {
+						FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
+						FETCH_ROW(ra[u], ROW(a_rows, row[u], a_bytes));
+					}
+				} else {
+					UNROLLED for (int u = 0; u < UNROLL; u++) {
+						FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
+						FETCH_PART(ra[u], ROW(a_rows, row[u], a_bytes));
+					}
+				}
+				if (ahead < run) {
+					FETCH_INDICES(row, rows + lo, ahead);
+					FETCH_INDICES(col, cols + lo, ahead);
+				}
 				UNROLLED for (int u = 0; u < UNROLL; u++) {
-					FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
-					FETCH_ROW(ra[u], ROW(a_rows, row[u], a_bytes));
-				}
-			} else {
-				UNROLLED for (int u = 0; u < UNROLL; u++) {
-					FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
-					FETCH_PART(ra[u], ROW(a_rows, row[u], a_bytes));
+					ACC acc = ACC_ZERO;
+					UNROLLED for (int q = 0; q < CHUNKS; q++) {
+						const VEC va = UNPACK(ra[u][q]), vb = UNPACK(rb[u][q]);
+						ACC_MAD(acc, va, vb);
+					}
+					x[t + u] = ACC_SUM(acc);
 				}
 			}
-			if (ahead < run) {
-				FETCH_INDICES(row, rows + lo, ahead);
-				FETCH_INDICES(col, cols + lo, ahead);
-			}
-			UNROLLED for (int u = 0; u < UNROLL; u++) {
-				ACC acc = ACC_ZERO;
-				UNROLLED for (int q = 0; q < CHUNKS; q++) {
-					const VEC va = UNPACK(ra[u][q]), vb = UNPACK(rb[u][q]);
-					ACC_MAD(acc, va, vb);
-				}
-				x[t + u] = ACC_SUM(acc);
-			}
+			STORE_SUMS(x, step);
 		}
-		STORE_SUMS(x, step);
 	}
 }

@@ -1,5 +1,6 @@
-// What the kernels that gather rows of A and B have in common. K is done in slices, a launch each, so that much of a slice of
-// B stays in cache; sums of the slices so far wait in dots.
+// What the kernels that gather rows of A and B have in common. K is done in slices, so that much of a slice of B stays in cache;
+// sums of the slices so far wait in dots. A launch does one slice or, where all warps run at a time, all of them: warps then stay
+// close enough to each other without an end in between.
 //
 // LANES threads are a group. A lane has every LANES-th load of V elements of a row, CHUNKS of them in a slice.
 //
@@ -7,7 +8,7 @@
 // at a time: what limits short rows is the number of lines that a warp asks for. A slab is one non-zero of each group; UNROLL
 // slabs of rows of B are on their way at a time. Of LANES slabs, 32 non-zeros, each lane of a warp ends up with one sum.
 
-// Which slices a launch is for: there are some before it, and some to come.
+// Which slices a launch is for: there are some before its first, and some to come after its last.
 #define LATER 1
 #define MORE 2
 
@@ -35,7 +36,6 @@
 // a row has loads, all that lanes have if full. A warp past the end repeats the last non-zero.
 #define WARP_SHARE() \
 	const int lane = (uint)THREAD % LANES, mine = (uint)THREAD % WARP / LANES; \
-	const int loads = k / V, full = loads == LANES * CHUNKS; \
 	const long begin_ = (BLOCK * (BLOCK_THREADS / WARP) + (uint)THREAD / WARP) * run; \
 	const long lo = begin_ < nnz ? begin_ : nnz - 1; \
 	const int n = begin_ >= nnz ? 0 : nnz - lo < run ? (int)(nnz - lo) : run
@@ -62,14 +62,19 @@
 		GATHER_SUMS(x + h_); \
 		const int at_ = (t) + SPOT(h_ + TURN); \
 		if (at_ < n && plain) { \
-			const T sum_ = slices & LATER ? dots[lo + at_] + x[h_] : x[h_]; \
-			(slices & MORE ? dots : p)[lo + at_] = (slices & MORE ? 1 : alpha) * sum_; \
+			const T sum_ = which & LATER ? dots[lo + at_] + x[h_] : x[h_]; \
+			(which & MORE ? dots : p)[lo + at_] = (which & MORE ? 1 : alpha) * sum_; \
 		} else if (at_ < n) { \
 			const long e_ = lo + at_, z_ = at_base_ == 0 ? e_ : FETCH(at + e_); \
-			const T sum_ = slices & LATER ? dots[e_] + x[h_] : x[h_]; \
+			const T sum_ = which & LATER ? dots[e_] + x[h_] : x[h_]; \
 			const T y_ = alpha * epilogue(f, f == 0 ? 0 : s[z_], sum_); \
 			p[z_] = beta == 0 ? y_ : FMA(beta, p[z_], y_); \
 		} \
 	}
-#define STORE_SHARE() \
-	const int plain = slices & MORE || (f == 0 && beta == 0 && at_base_ == 0)
+// SLICE_SHARE declares what it knows of the slice from k0 on.
+#define SLICE (LANES * CHUNKS * V)
+#define SLICE_SHARE() \
+	const int loads = (k - k0 < SLICE ? k - k0 : SLICE) / V, full = loads == LANES * CHUNKS; \
+	const int which = (k0 > 0 ? LATER : slices & LATER) | (k - k0 > SLICE ? MORE : slices & MORE); \
+	const int plain = which & MORE || (f == 0 && beta == 0 && at_base_ == 0); \
+	const GLOBAL char *a_rows = ROWS(a + k0), *b_rows = ROWS(b + k0)
