@@ -64,6 +64,7 @@ const (
 	near        = 1.12 // times the fastest; those have turns in the end
 	finalists   = 3    // at most have turns
 	gain        = 0.97 // times the seconds of a tile for one that takes its place
+	fewGain     = 0.9  // where both had few turns
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
@@ -314,22 +315,19 @@ func (s *Search) fastest() *trial {
 	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.least, b.least) })
 }
 
-// winner returns the tile that a search ends with: of those that had turns the first, unless a later one gains; or the fastest
-// where none had.
+// winner returns the tile that a search ends with: the first, unless a later one gains. What few calls show may be chance, and so
+// more is asked of them.
 func (s *Search) winner() *trial {
-	var best *trial
-	for _, t := range s.trials {
-		if len(t.turns) == 0 {
-			continue
+	best := s.trials[0]
+	for _, t := range s.trials[1:] {
+		ratio, turns := t.slower(best)
+		limit := gain
+		if turns < finalTurns[0].turns {
+			limit = fewGain
 		}
-		if best == nil {
-			best = t
-		} else if ratio, _ := t.slower(best); ratio < gain {
+		if t.calls > 0 && ratio < limit {
 			best = t
 		}
-	}
-	if best == nil {
-		return s.fastest()
 	}
 	return best
 }
