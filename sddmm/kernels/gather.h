@@ -5,7 +5,7 @@
 // All warps have equally many non-zeros, so that they have the same work whatever the rows are. A warp knows one row at a time; a
 // slab in which it ends is done again with the next row. at, if there, says where in s and p the non-zeros belong.
 //
-// Macros: T, V, LANES, CHUNKS, UNROLL, AT_LEAST, START_EVERY.
+// Macros: T, V, LANES, CHUNKS, MANY_SLICES, UNROLL, AT_LEAST, START_EVERY.
 
 // row_of returns the row of non-zero j, which lies in [lo, hi].
 DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
@@ -47,7 +47,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
 	WARP_SHARE();
-	for (int k0 = 0; k0 == 0 || k0 < k; k0 += SLICE) {
+	for (int k0 = 0; k0 == 0 || MANY_SLICES && k0 < k; k0 += SLICE) {
 		SLICE_SHARE();
 
 		int col[UNROLL];

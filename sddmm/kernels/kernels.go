@@ -60,6 +60,14 @@ func elemBytes(t string) int { return 16 / dialect.VectorOf(t) }
 // Slice returns the elements of a row that are taken at a time.
 func (g Gather) Slice() int { return g.Lanes * g.Chunks * g.Vector }
 
+// manySlices is 1 for kernels that rows longer than a slice have; others would be slower for being able to.
+func (g Gather) manySlices() int {
+	if g.Slice()*elemBytes(g.Type) == SliceBytes {
+		return 1
+	}
+	return 0
+}
+
 // Name returns the name of the kernel.
 func (g Gather) Name() string {
 	kernel := "gather"
@@ -84,6 +92,7 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "V", Value: g.Vector},
 		dialect.Define{Name: "LANES", Value: g.Lanes},
 		dialect.Define{Name: "CHUNKS", Value: g.Chunks},
+		dialect.Define{Name: "MANY_SLICES", Value: g.manySlices()},
 		dialect.Define{Name: "UNROLL", Value: g.unroll()},
 		dialect.Define{Name: "AT_LEAST", Value: g.atLeast()},
 		dialect.Define{Name: "START_EVERY", Value: StartEvery})

@@ -1,7 +1,7 @@
 // As gather.h, for patterns with short rows: a warp is told the row of each non-zero, and fetches both rows for each. So
 // it never waits to learn where a row ends, and rows of A that it fetches again are in L1.
 //
-// Macros: T, V, LANES, CHUNKS, UNROLL, AT_LEAST.
+// Macros: T, V, LANES, CHUNKS, MANY_SLICES, UNROLL, AT_LEAST.
 
 #define TURN lane
 #define GATHER_SUMS(x) SCATTER_SUMS(T, (x), LANES)
@@ -20,7 +20,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 	AT_INOUT(T, dots);
 	LANES_SCRATCH(T, BLOCK_THREADS);
 	WARP_SHARE();
-	for (int k0 = 0; k0 == 0 || k0 < k; k0 += SLICE) {
+	for (int k0 = 0; k0 == 0 || MANY_SLICES && k0 < k; k0 += SLICE) {
 		SLICE_SHARE();
 
 		int row[UNROLL], col[UNROLL];
