@@ -126,7 +126,7 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 	}
 	each := v.Slice() // of K, for a launch
 	if v.Waves(t.nnz, c.dev.Props().Units) == 1 {
-		each = k
+		each = max(k, each)
 	}
 	index := []device.Arg{t.rows.Arg(), t.colIdx.Arg()}
 	if t.rows == nil {

@@ -62,7 +62,7 @@ func (g Gather) Slice() int { return g.Lanes * g.Chunks * g.Vector }
 
 // manySlices is 1 for kernels that rows longer than a slice have; others would be slower for being able to.
 func (g Gather) manySlices() int {
-	if g.Slice()*elemBytes(g.Type) == SliceBytes {
+	if g == NewGather(g.Type, 1<<20, g.Vector > 1, g.Pairs) {
 		return 1
 	}
 	return 0
