@@ -2,7 +2,6 @@ package sddmm
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"unsafe"
 
@@ -110,10 +109,7 @@ const (
 // gather launches the kernel that reads rows of B from wherever they are cached: for one slice of K after the other, or for all
 // where all warps run at a time, which saves starting and ending in between.
 func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
-	if bytes := max(c.a.bytes, c.b.bytes); bytes > math.MaxInt32 {
-		return fmt.Errorf("sddmm: rows are %d bytes apart; a GPU takes less than 2^31", bytes)
-	}
-	v := kernels.NewGather(c.a.elem, c.a.cols, c.a.aligned && c.b.aligned, t.rows != nil)
+	v := kernels.NewGather(c.a.elem, c.a.cols, vectors(c.a, c.b), t.rows != nil)
 	kernel, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
 		return err
@@ -144,12 +140,25 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 			device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta)}
 		args = append(args, index...)
 		args = append(args, t.at.Arg(), c.s.Arg(),
-			c.a.from(lo), device.Value(int32(c.a.bytes)), c.b.from(lo), device.Value(int32(c.b.bytes)), c.p.Arg(), pl.dots.Arg())
+			c.a.from(lo), stride(v, c.a), c.b.from(lo), stride(v, c.b), c.p.Arg(), pl.dots.Arg())
 		if err := kernel.Launch(dialect.Blocks(t.nnz, int64(run)*kernels.Warps), kernels.GatherThreads, 0, args...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// vectors reports whether kernels may load 16 bytes at a time, which take rows that are less than 2³¹ bytes apart.
+func vectors(a, b operand) bool {
+	return a.aligned && b.aligned && max(a.bytes, b.bytes) <= math.MaxInt32
+}
+
+// stride is the bytes from a row to the next as a kernel takes them: STRIDE in slices.h.
+func stride(v kernels.Gather, m operand) device.Arg {
+	if v.Vector == 1 {
+		return device.Value(m.bytes)
+	}
+	return device.Value(int32(m.bytes))
 }
 
 // Kernel names the kernel that Run or RunMixed launches for a and b on a GPU, of several the one with the most work; it is
@@ -162,5 +171,5 @@ func Kernel[T Float, E device.Real](pl *Plan[T], a, b *dense.Resident[E]) string
 	if s, err := pl.scheme(context.Background(), oa, ob); err == nil && s.shared != nil {
 		return kernels.NewTile(oa.elem, s.tile.Tk).Name()
 	}
-	return kernels.NewGather(oa.elem, oa.cols, oa.aligned && ob.aligned, pl.pairs()).Name()
+	return kernels.NewGather(oa.elem, oa.cols, vectors(oa, ob), pl.pairs()).Name()
 }

@@ -34,7 +34,7 @@ DEVICE int row_of(const GLOBAL long *row_ptr, long j, int lo, int hi)
 
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s),
- IN(E, a), uint a_bytes, IN(E, b), uint b_bytes, INOUT(T, p), INOUT(T, dots))
+ IN(E, a), STRIDE a_bytes, IN(E, b), STRIDE b_bytes, INOUT(T, p), INOUT(T, dots))
 {
 	AT_IN(long, row_ptr);
 	AT_IN(int, cols);

@@ -19,8 +19,13 @@
 // SPOT(u) is where the group's non-zero of slab u is in a step.
 #define SPOT(u) ((u) * GROUPS + mine)
 
-// ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: one instruction, for bytes
-// has 32 bits.
+// ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: one instruction where bytes
+// has 32 bits. Rows that are 2^31 bytes apart or more are loaded an element at a time.
+#if V == 1
+#define STRIDE ulong
+#else
+#define STRIDE uint
+#endif
 #define ROWS(p) ((const GLOBAL char *)(CPACKS(p) + lane))
 #define ROW(rows, i, bytes) ((const GLOBAL PACK *)((rows) + (ulong)(uint)(i) * (bytes)))
 
