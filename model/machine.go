@@ -70,7 +70,7 @@ const (
 	full = 0.4
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
-	// its beginning: its columns, its row and its values lie far from those of the one before.
+	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
 	waits = 6
 
 	// overlap is the share of the time of streams that is not hidden behind the gathers.

@@ -55,14 +55,13 @@ type operand struct {
 	cols    int
 	aligned bool  // all rows start at multiples of 16 bytes
 	bytes   int64 // from a row to the next
-	stride  device.Arg
 
 	from func(lo int) device.Arg // the matrix from column lo on
 }
 
 func operandOf[E device.Real](m *dense.Resident[E]) operand {
 	size := int(unsafe.Sizeof(E(0)))
-	return operand{dialect.TypeOf[E](), size, m.Cols, m.Aligned(), int64(m.Stride) * int64(size), device.Value(int64(m.Stride)),
+	return operand{dialect.TypeOf[E](), size, m.Cols, m.Aligned(), int64(m.Stride) * int64(size),
 		func(lo int) device.Arg { return m.ColumnRange(lo, m.Cols).Buf.Arg() }}
 }
 

@@ -92,6 +92,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 		return err
 	}
 	bytes := s.tile.Tj * s.tile.Tk * c.a.size
+	elements := func(m operand) device.Arg { return device.Value(m.bytes / int64(m.size)) } // from a row to the next
 	each, err := tile.Occupancy(v.Threads, bytes)
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if err := tile.Launch(int64(grid), v.Threads, bytes,
 		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
 		s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
-		c.a.from(0), c.a.stride, c.b.from(0), c.b.stride); err != nil {
+		c.a.from(0), elements(c.a), c.b.from(0), elements(c.b)); err != nil {
 		return err
 	}
 	finish, err := pl.kernels.Load(c.dev, kernels.Finish(dialect.TypeOf[T]()))

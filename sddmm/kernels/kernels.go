@@ -20,9 +20,8 @@ const Threads = 256
 // GatherThreads is the number of threads in a block of Gather: few, so that registers leave no multiprocessor half empty.
 const GatherThreads = 128
 
-// SliceBytes are the bytes of a row in a slice of K: a slice of B with 100 000 rows fits an L2
-// cache of 50 MB, and L1 holds the same slice of more popular rows. A slice costs its index and its sum, 12 bytes a
-// non-zero.
+// SliceBytes are the bytes of a row in a slice of K: a slice of B with 100 000 rows fits an L2 cache of 50 MB, and L1 holds the same
+// slice of more popular rows. A slice costs its index and its sum, 12 bytes a non-zero.
 const SliceBytes = 256
 
 // Gather is a variant of the kernels that read rows of B from wherever they are cached.
