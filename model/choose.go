@@ -16,13 +16,12 @@ type Choice struct {
 const (
 	minWidth = 256  // columns of a panel
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	margin   = 0.98 // a tile must be predicted to take less than this share of the time without
-	equal    = 1.03 // times the fastest are as good: the widest of those counts, for it has the fewest segments and panels to make
+	equal    = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
 )
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, the widest of those within 3 % of the fastest. None is taken unless
-// a tile is predicted to be at least 2 % faster. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, the widest of those within 3 % of the fastest. None counts as the
+// widest, so a tile must be predicted to gain 3 %. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
 // (docs/adr/0007-model.md).
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
@@ -41,26 +40,21 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		c.Reason = fmt.Sprintf("SpMM is not tiled up to K = %d", narrow)
 		return c
 	}
-	best := none
+	fastest := none
 	for _, tile := range tiles(f.Cols) {
 		p := m.Predict(op, f, k, elemBytes, tile)
 		c.Alternatives = append(c.Alternatives, p)
-		if p.Seconds < best.Seconds {
-			best = p
+		if p.Seconds < fastest.Seconds {
+			fastest = p
 		}
 	}
 	for _, p := range c.Alternatives { // from wide to narrow
-		if p.Seconds <= equal*best.Seconds {
-			best = p
+		if p.Seconds <= equal*fastest.Seconds {
+			c.Prediction = p
 			break
 		}
 	}
-	taken := best
-	if best.Seconds > margin*none.Seconds {
-		taken = none
-	}
-	c.Prediction = taken
-	c.Reason = m.reason(f, b, none, best, taken)
+	c.Reason = m.reason(f, b, none, fastest, c.Prediction)
 	return c
 }
 
@@ -80,8 +74,8 @@ func tiles(cols int) []Tile {
 	}
 }
 
-// reason says in a sentence why taken was taken: none, or best.
-func (m *Machine) reason(f *Profile, b float64, none, best, taken Prediction) string {
+// reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
+func (m *Machine) reason(f *Profile, b float64, none, fastest, taken Prediction) string {
 	// The last cache that does not hold B, and the first that does.
 	levels := m.Measured.Levels
 	small := -1
@@ -108,13 +102,13 @@ func (m *Machine) reason(f *Profile, b float64, none, best, taken Prediction) st
 	switch {
 	case small < 0:
 		return fmt.Sprintf("B (%s) fits in %s", bytesText(b), size(0))
-	case best.Tile == (Tile{}) || best.Seconds >= none.Seconds:
+	case fastest.Tile == (Tile{}):
 		if small+1 < len(levels)-1 {
 			return fmt.Sprintf("B (%s) fits in %s, and no panel is faster", bytesText(b), size(small+1))
 		}
 		return fmt.Sprintf("B (%s) is larger than %s, but no panel has enough non-zeros per active row to be faster", bytesText(b), size(small))
 	}
-	return fmt.Sprintf("a panel of %d columns, with %s, would gain only %.1f %%", best.Tile.Tj, perRow(best), 100*(none.Seconds/best.Seconds-1))
+	return fmt.Sprintf("a panel of %d columns, with %s, would gain only %.1f %%", fastest.Tile.Tj, perRow(fastest), 100*(none.Seconds/fastest.Seconds-1))
 }
 
 // bytesText writes a size as people do.

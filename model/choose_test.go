@@ -39,16 +39,18 @@ func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
 	if none.Tile != (Tile{}) || none.Panels != 1 {
 		t.Fatalf("the first alternative is %+v", none)
 	}
+	fastest := none.Seconds
 	for _, p := range c.Alternatives {
 		checkPrediction(t, p)
+		fastest = min(fastest, p.Seconds)
 	}
 	tile := c.Tile
 	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk != 0 || tile.Tj > 0 && tile.Tj < minWidth ||
 		tile.Tj > 0 && f.Segments == nil {
 		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
 	}
-	if c.Seconds > none.Seconds || tile != (Tile{}) && c.Seconds > margin*none.Seconds {
-		t.Fatalf("tile %+v takes %v, none %v", tile, c.Seconds, none.Seconds)
+	if c.Seconds > none.Seconds || c.Seconds > equal*fastest || tile != (Tile{}) && none.Seconds <= equal*fastest {
+		t.Fatalf("tile %+v takes %v, none %v, the fastest %v", tile, c.Seconds, none.Seconds, fastest)
 	}
 	if c.Reason == "" || strings.Contains(c.Reason, "%!") || strings.Contains(c.Reason, "NaN") || strings.Contains(c.Reason, "Inf") {
 		t.Fatalf("reason %q", c.Reason)
