@@ -25,8 +25,7 @@ type Search struct {
 	spent  float64            // seconds that went into the profile and panels, and into the calls themselves
 	calls  int                // reports so far
 	half   *trial             // had the first call of its turn
-	final  bool               // no tile will be added
-	finals []*trial           // those that have turns then
+	finals []*trial           // those that have turns in the end, when no tile will be added
 }
 
 // trial is a tile of a search.
@@ -64,11 +63,12 @@ const (
 	near        = 1.12 // times the fastest; those have turns in the end
 	finalists   = 3    // at most have turns
 	gain        = 0.97 // times the seconds of a tile for one that takes its place
-	fewGain     = 0.9  // where both had few turns
+	fewGain     = 0.8  // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
-	finalCalls  = 3.5  // calls that planning took from which on there are no more turns
+	finalCalls  = 3.5  // calls that planning took from which on there are no more turns than it takes to tell tiles apart
+	mostCalls   = 4.3  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first
 	fine        = 2    // factor between the fastest and its neighbours
 )
@@ -217,7 +217,7 @@ func (s *Search) Next() (tile model.Tile, report func(seconds float64)) {
 		s.spent += seconds + (s.pat.planning - before).Seconds()
 		s.calls++
 		s.add(t, seconds)
-		if s.due() == nil && !s.final && !s.refine() {
+		if s.due() == nil && s.finals == nil && !s.refine() {
 			s.end()
 		}
 		if s.due() == nil {
@@ -231,7 +231,7 @@ func (s *Search) add(t *trial, seconds float64) {
 	t.calls++
 	t.least = min(t.least, seconds)
 	switch {
-	case !s.final:
+	case s.finals == nil:
 	case s.half == nil:
 		s.half = t
 	default:
@@ -244,7 +244,7 @@ func (s *Search) due() *trial {
 	if s.half != nil {
 		return s.half
 	}
-	if s.final {
+	if s.finals != nil {
 		return s.dueInTheEnd()
 	}
 	fastest, enough := s.fastest().least, s.planned() > searchCalls
@@ -263,22 +263,19 @@ func (s *Search) due() *trial {
 // dueInTheEnd returns the trial with the fewest turns among those that are still near the best, or nil when only one is left
 // or all had their turns.
 func (s *Search) dueInTheEnd() *trial {
-	if s.planned() > finalCalls {
+	best, planned := s.winner(), s.planned()
+	if planned > mostCalls || planned > finalCalls && len(best.turns) >= finalTurns[0].turns {
 		return nil
 	}
-	best := s.winner()
 	var next *trial
 	running := 0
 	for _, t := range s.finals {
-		behind, turns := t.slower(best)
-		if t == best {
-			behind, turns = 1, len(t.turns)
-		}
+		behind, _ := t.slower(best)
 		for _, f := range finalTurns {
 			if behind > f.behind {
 				break
 			}
-			if turns < f.turns {
+			if len(t.turns) < f.turns {
 				if running++; next == nil || len(t.turns) < len(next.turns) {
 					next = t
 				}
@@ -294,14 +291,13 @@ func (s *Search) dueInTheEnd() *trial {
 
 // end begins the end of a search, which has turns for the few trials that are near the fastest.
 func (s *Search) end() {
-	s.final = true
 	fastest := s.fastest().least
 	for n, t := range s.trials {
 		limit := near
 		if n == 0 {
 			limit = worthTrying // the model's tile is not given up for a moment's disturbance
 		}
-		if t.calls > 0 && t.least <= limit*fastest {
+		if t.least <= limit*fastest {
 			s.finals = append(s.finals, t)
 		}
 	}
@@ -315,11 +311,15 @@ func (s *Search) fastest() *trial {
 	return slices.MinFunc(s.trials, func(a, b *trial) int { return cmp.Compare(a.least, b.least) })
 }
 
-// winner returns the tile that a search ends with: the first, unless a later one gains. What few calls show may be chance, and so
-// more is asked of them.
+// winner returns the tile that a search ends with: the first of those that have turns in the end, unless a later one gains. What few
+// calls show may be chance, and so more is asked of them.
 func (s *Search) winner() *trial {
-	best := s.trials[0]
-	for _, t := range s.trials[1:] {
+	among := s.finals
+	if among == nil {
+		among = s.trials
+	}
+	best := among[0]
+	for _, t := range among[1:] {
 		ratio, turns := t.slower(best)
 		limit := gain
 		if turns < finalTurns[0].turns {
