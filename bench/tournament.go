@@ -24,9 +24,9 @@ const (
 // Whichever of many tiles is the fastest was lucky too. What others lose to it is therefore taken from turns of their own, in
 // which it takes part again.
 const (
-	replays       = 9   // rounds at least where calls are short
-	replaySeconds = 2.0 // and where they are long no more than that takes, but leastReplays
-	leastReplays  = 5
+	replays       = 15  // rounds where calls are short
+	replaySeconds = 4.0 // and where they are long no more than that takes, but leastReplays
+	leastReplays  = 7
 )
 
 // dropOut says by how much a tile may be behind the fastest after each round.
@@ -105,33 +105,34 @@ func (t *tournament) among(tiles []model.Tile) error {
 }
 
 // behind returns by how much of the time of best each of tiles is behind it: the median over rounds of their own in which they
-// take turns. The fastest of all has no more luck there than others.
+// take turns. The fastest of all has no more luck there than others. Tiles that are the same have the same turns.
 func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, error) {
-	ratios := make([][]float64, len(tiles))
+	ratios := map[model.Tile][]float64{best: {1}}
+	var others []model.Tile
+	for _, tile := range tiles {
+		if _, ok := ratios[tile]; !ok {
+			ratios[tile], others = nil, append(others, tile)
+		}
+	}
 	spent := 0.0
-	for n := 0; n < leastReplays || n < replays && spent < replaySeconds; n++ {
+	for n := 0; len(others) > 0 && (n < leastReplays || n < replays && spent < replaySeconds); n++ {
 		reference, err := t.turn(best)
 		if err != nil {
 			return nil, err
 		}
 		spent += reference
-		for i, tile := range tiles {
-			if tile == best {
-				continue
-			}
+		for _, tile := range others {
 			s, err := t.turn(tile)
 			if err != nil {
 				return nil, err
 			}
 			spent += s
-			ratios[i] = append(ratios[i], s/reference)
+			ratios[tile] = append(ratios[tile], s/reference)
 		}
 	}
 	losses := make([]float64, len(tiles))
-	for i, r := range ratios {
-		if len(r) > 0 {
-			losses[i] = max(Summarize(r).Median-1, 0)
-		}
+	for i, tile := range tiles {
+		losses[i] = max(Summarize(ratios[tile]).Median-1, 0)
 	}
 	return losses, nil
 }

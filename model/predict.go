@@ -22,7 +22,7 @@ type Prediction struct {
 	Seconds  float64
 	Levels   []LevelBytes // from the nearest to the farthest
 	Panels   int
-	Making   float64 // seconds that the panels take to make, once
+	Making   float64 // what the panels take to make, once, in times of NewProfile on the same pattern
 	Segments float64 // rows of A or C that are touched, over all panels
 }
 
@@ -60,7 +60,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	if tile != (Tile{}) {
 		p.Seconds += float64(p.Panels) * w.slices * c.Pass
-		p.Making = (float64(f.NNZ)*makeNonZero + w.segs*makeSegment) / float64(m.Threads)
+		p.Making = makePanels + makeSegment*w.segs/math.Max(float64(f.NNZ), 1)
 	}
 	for i, l := range m.Measured.Levels {
 		p.Levels = append(p.Levels, LevelBytes{l.Name, w.bytes[i]})

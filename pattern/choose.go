@@ -76,7 +76,8 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 	if r.profile == nil {
 		start := time.Now()
 		r.profile = model.NewProfile(r.Host(), r.threads())
-		r.planning += time.Since(start)
+		r.profiling = time.Since(start)
+		r.planning += r.profiling
 	}
 	return model.NewMachine(props, measured, max(r.threads(), 1)).Choose(op, r.profile, k, elemBytes), nil
 }

@@ -32,6 +32,7 @@ type Resident struct {
 	shared      map[sharedKey]*Shared  // once made
 	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
 	profile     *model.Profile         // once made
+	profiling   time.Duration          // that the profile took to make
 	planning    time.Duration          // that profile and panels took to make
 	model       *model.GPU             // once made
 	choices     map[chooseKey]model.Choice

@@ -67,6 +67,7 @@ const (
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
+	makingCalls = 3.3  // calls that planning may have taken when the panels of another tile are made
 	finalCalls  = 3.5  // calls that planning took from which on there are no more turns than it takes to tell tiles apart
 	mostCalls   = 4.3  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first
@@ -161,11 +162,19 @@ func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, least:
 // consider enters a tile if it may be the fastest and it does not cost too many calls to find out.
 func (s *Search) consider(i int) bool {
 	p, best := s.grid[i], s.best()
-	if p.Seconds > worthTrying*best || p.Making > worthMaking*best {
+	if p.Seconds > worthTrying*best || s.making(i) > worthMaking*best {
 		return false
 	}
 	s.enter(i)
 	return true
+}
+
+// making returns the seconds that the panels of a tile of the grid will take to make.
+func (s *Search) making(i int) float64 {
+	if _, ok := s.pat.panels[s.grid[i].Tile.Tj]; ok {
+		return 0
+	}
+	return s.grid[i].Making * s.pat.profiling.Seconds()
 }
 
 // planned returns how many calls of the fastest tile planning took so far: profile, panels and slower calls.
@@ -247,10 +256,13 @@ func (s *Search) due() *trial {
 	if s.finals != nil {
 		return s.dueInTheEnd()
 	}
-	fastest, enough := s.fastest().least, s.planned() > searchCalls
+	fastest, planned := s.fastest().least, s.planned()
 	var next *trial
 	for _, t := range s.trials {
-		if t.calls > 0 && t.least > hopeless*fastest || t.calls == 0 && enough {
+		if t.calls > 0 && t.least > hopeless*fastest {
+			continue
+		}
+		if t.calls == 0 && s.calls > 0 && (planned > searchCalls || planned+s.making(t.at)/fastest > makingCalls) {
 			continue
 		}
 		if t.calls < firstCalls && (next == nil || t.calls < next.calls) {

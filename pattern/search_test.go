@@ -19,7 +19,7 @@ var searchWidths = []int{0, 4096, 2048, 1024, 512, 256}
 const searchCols = 8192
 
 // predicted returns a choice of width take, with the seconds that are predicted for searchWidths and panels that are made in
-// a tenth of a second.
+// a tenth of the time of a profile.
 func predicted(take int, seconds ...float64) model.Choice {
 	var c model.Choice
 	for n, width := range searchWidths {
@@ -82,6 +82,7 @@ func runSearch(t *testing.T, r *Resident, c model.Choice, seconds func(width, tu
 	return e
 }
 
+// searchPattern returns a pattern whose profile took a second to make.
 func searchPattern(t *testing.T) *Resident {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -102,6 +103,7 @@ func searchPattern(t *testing.T) *Resident {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.profiling = time.Second
 	t.Cleanup(func() {
 		r.Close()
 		if dev.Usage() != (device.Usage{}) {
@@ -222,6 +224,18 @@ func TestSearchMaking(t *testing.T) {
 	s := newSearch(searchPattern(t), c)
 	if _, report := s.Next(); report != nil {
 		t.Error("tries tiles whose panels take longer to make than they may")
+	}
+	// The profile took 2.2 calls, so that 1.4 more would be too many.
+	for n := range c.Alternatives[1:] {
+		c.Alternatives[n+1].Making = 1.4
+	}
+	s = newSearch(searchPattern(t), c)
+	s.spent = 2.2
+	for tile, report := s.Next(); report != nil; tile, report = s.Next() {
+		if tile != c.Tile {
+			t.Fatalf("tries tile %v, whose panels make planning take 3.6 calls", tile)
+		}
+		report(1)
 	}
 }
 
