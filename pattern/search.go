@@ -63,7 +63,7 @@ const (
 	near        = 1.12 // times the fastest; those have turns in the end
 	finalists   = 3    // at most have turns
 	gain        = 0.97 // times the seconds of a tile for one that takes its place
-	fewGain     = 0.8  // where both had few turns: a disturbance may have lasted for all of them
+	fewGain     = 0.82 // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
