@@ -13,6 +13,7 @@ import (
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
 	"sddmmkit/internal/conformance"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
@@ -179,7 +180,11 @@ func TestGPUStored(t *testing.T) {
 				}
 			}
 		}
-		c := Case{Op: SpMM, K: 8, Stored: "float16"}
+		c := Case{Op: SDDMM, K: 24, Stored: "float16", Tiling: Tiling{By: TileGiven, Tile: model.Tile{Tj: 8, Tk: 64}}}
+		if rec, err := Run(ctxb, device.Device(dev), m, c, opt); err != nil || rec.Tile != "0x8x64" || !strings.Contains(rec.Kernel, "tile") {
+			t.Errorf("with panels: tile %s, kernel %s, %v", rec.Tile, rec.Kernel, err)
+		}
+		c = Case{Op: SpMM, K: 8, Stored: "float16"}
 		if _, err := Run(ctxb, device.Device(dev), random[float64](t, 9, 9), c, opt); err == nil {
 			t.Error("results in float64 passed")
 		}

@@ -9,6 +9,7 @@ import (
 	"sddmmkit/device"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/internal/parallel"
+	"sddmmkit/model"
 	"sddmmkit/sddmm"
 	"sddmmkit/spmm"
 )
@@ -86,6 +87,10 @@ func (s *shortPair[E]) Close() error { return errors.Join(s.a.Close(), s.b.Close
 func (s *shortPair[E]) sddmm(op *operation[float32], plan *sddmm.Plan[float32], c Case, o *Placed[float32]) {
 	op.call = func(ctx context.Context) error {
 		return sddmm.RunMixed(ctx, plan, c.Epilogue, 1, o.Values, s.a, s.b, 0, o.Out)
+	}
+	op.tile = func(context.Context) (model.Tile, bool, error) {
+		t, settled := sddmm.MixedTile[E](plan, c.K)
+		return t, settled, nil
 	}
 	op.kernel = sddmm.Kernel(plan, s.a, s.b)
 }

@@ -65,9 +65,9 @@ const (
 	gain        = 0.97 // times the seconds of a tile for one that takes its place
 	fewGain     = 0.82 // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3  // times the seconds predicted for the best
-	worthMaking = 1.5  // times those seconds, for the panels of a tile that the model would not take
+	worthMaking = 2.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
-	makingCalls = 3.3  // calls that planning may have taken when the panels of another tile are made
+	makingCalls = 3.2  // calls that planning may have taken when the panels of another tile are made
 	finalCalls  = 3.5  // calls that planning took from which on there are no more turns than it takes to tell tiles apart
 	mostCalls   = 4.3  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first

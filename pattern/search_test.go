@@ -219,7 +219,7 @@ func TestSearchWhileDisturbed(t *testing.T) {
 func TestSearchMaking(t *testing.T) {
 	c := predicted(0, 1, 1, 1, 1, 1, 1)
 	for n := range c.Alternatives[1:] {
-		c.Alternatives[n+1].Making = 1.6
+		c.Alternatives[n+1].Making = 2.6
 	}
 	s := newSearch(searchPattern(t), c)
 	if _, report := s.Next(); report != nil {

@@ -42,15 +42,11 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 // Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
 // is not settled before the first call, nor while calls try tiles.
 func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
+	if _, ok := pl.pat.Device().(device.Launcher); ok {
+		return tileOnGPU[T, T](pl, k)
+	}
 	if pl.tile != nil {
 		return *pl.tile, true
-	}
-	if _, ok := pl.pat.Device().(device.Launcher); ok {
-		if !sharedDepth(dialect.TypeOf[T](), k) {
-			return model.Tile{}, true
-		}
-		c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(T(0))))
-		return c.Tile, ok
 	}
 	search, ok := pl.pat.Searched(model.SDDMM, k, int(unsafe.Sizeof(T(0))))
 	if !ok {
@@ -58,6 +54,26 @@ func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
 	}
 	tile, report := search.Next()
 	return tile, report == nil
+}
+
+// MixedTile is Plan.Tile for calls of RunMixed.
+func MixedTile[E device.Short](pl *Plan[float32], k int) (tile model.Tile, settled bool) {
+	if _, ok := pl.pat.Device().(device.Launcher); ok {
+		return tileOnGPU[float32, E](pl, k)
+	}
+	return pl.Tile(k)
+}
+
+// tileOnGPU is Tile for A and B of type E.
+func tileOnGPU[T Float, E device.Real](pl *Plan[T], k int) (tile model.Tile, settled bool) {
+	if !sharedDepth(dialect.TypeOf[E](), k) {
+		return model.Tile{}, true
+	}
+	if pl.tile != nil {
+		return *pl.tile, true
+	}
+	c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(E(0))))
+	return c.Tile, ok
 }
 
 // segments runs the inner loop over the segments of one unit of a panel, for columns [lo, hi) of A and B.
