@@ -31,8 +31,8 @@ type Profile struct {
 	reuseUpTo               []float64 // number of references in bins before this one
 }
 
-// NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes no longer than an SDDMM at
-// K = 32 does. The result is the same for any number of threads.
+// NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as an SDDMM at
+// K = 32. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
 	for i := range p.Rows {
