@@ -38,8 +38,8 @@ func For[T Float]() Kernels[T] {
 	return k.(Kernels[T])
 }
 
-// Prefetch fetches the first cache lines of three slices that will be needed soon; the hardware follows
-// from there.
+// Prefetch fetches the first cache lines of three slices that will be needed soon; the inner loops fetch
+// what follows.
 func Prefetch[A, B, C any](a []A, b []B, c []C) {
 	const most = 512 // bytes
 	prefetch3((*byte)(unsafe.Pointer(unsafe.SliceData(a))), min(len(a)*int(unsafe.Sizeof(*new(A))), most),

@@ -68,6 +68,18 @@ fetch8:
 	JL         fetch8
 
 unfetched8:
+	MOVQ       cols+40(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
+	MOVQ       n+48(FP), DX
+	SUBQ       AX, DX
+	CMPQ       DX, $+136
+	JL         near8
+	MOVQ       s+8(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
+	MOVQ       p+0(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
+
+near8:
 	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
@@ -315,6 +327,8 @@ fetch4:
 	JL         fetch4
 
 unfetched4:
+	MOVQ       cols+40(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
 	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
@@ -4379,6 +4393,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4402,6 +4417,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4461,6 +4477,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4485,6 +4502,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4549,6 +4567,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4575,6 +4594,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4643,6 +4663,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4670,6 +4691,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4743,6 +4765,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4772,6 +4795,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4849,6 +4873,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4879,6 +4904,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4961,6 +4987,7 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -4993,6 +5020,7 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -5079,6 +5107,12 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -5112,6 +5146,12 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX

@@ -20,16 +20,28 @@ TEXT ·sddmmF32AVX512(SB), NOSPLIT, $0-88
 
 ahead:
 next:
-	MOVQ      n+48(FP), BX
-	SUBQ      AX, BX
-	JLE       done
-	CMPQ      BX, $+8
-	JL        four
-	MOVQ      ahead+56(FP), BX
-	SUBQ      AX, BX
-	SUBQ      DX, BX
-	CMPQ      BX, $+8
-	JL        four
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	JLE        done
+	CMPQ       BX, $+8
+	JL         four
+	MOVQ       ahead+56(FP), BX
+	SUBQ       AX, BX
+	SUBQ       DX, BX
+	CMPQ       BX, $+8
+	JL         four
+	MOVQ       cols+40(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	CMPQ       BX, $+136
+	JL         near8
+	MOVQ       s+8(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	MOVQ       p+0(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+
+near8:
 	VXORPS    Z0, Z0, Z0
 	MOVQ      op+72(FP), BX
 	TESTQ     $+4, BX
@@ -3471,20 +3483,22 @@ store0_8:
 	JMP     next
 
 four:
-	VXORPS    Z0, Z0, Z0
-	MOVQ      op+72(FP), BX
-	TESTQ     $+4, BX
-	JZ        fresh4
-	MOVQ      n+48(FP), BX
-	SUBQ      AX, BX
-	MOVQ      $+4, SI
-	CMPQ      BX, SI
-	CMOVQGT   SI, BX
-	MOVQ      $-1, SI
-	BZHIQ     BX, SI, SI
-	KMOVW     SI, K1
-	MOVQ      p+0(FP), BX
-	VMOVUPS.Z (BX)(AX*4), K1, X0
+	MOVQ       cols+40(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	VXORPS     Z0, Z0, Z0
+	MOVQ       op+72(FP), BX
+	TESTQ      $+4, BX
+	JZ         fresh4
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	MOVQ       $+4, SI
+	CMPQ       BX, SI
+	CMOVQGT    SI, BX
+	MOVQ       $-1, SI
+	BZHIQ      BX, SI, SI
+	KMOVW      SI, K1
+	MOVQ       p+0(FP), BX
+	VMOVUPS.Z  (BX)(AX*4), K1, X0
 
 fresh4:
 	XORQ BX, BX
@@ -10990,6 +11004,7 @@ next64:
 	PREFETCHT0 (AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11012,6 +11027,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11034,6 +11050,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11095,6 +11112,7 @@ next64:
 	PREFETCHT0 64(AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11119,6 +11137,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11143,6 +11162,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11209,6 +11229,7 @@ next64:
 	PREFETCHT0 128(AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11235,6 +11256,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11261,6 +11283,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11332,6 +11355,12 @@ next64:
 	PREFETCHT0 192(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11360,6 +11389,12 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11388,6 +11423,12 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11464,6 +11505,12 @@ next64:
 	PREFETCHT0 256(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11494,6 +11541,12 @@ next32:
 	PREFETCHT0 256(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11524,6 +11577,12 @@ next16:
 	PREFETCHT0 256(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11605,6 +11664,12 @@ next64:
 	PREFETCHT0 320(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11637,6 +11702,12 @@ next32:
 	PREFETCHT0 320(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11669,6 +11740,12 @@ next16:
 	PREFETCHT0 320(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11755,6 +11832,12 @@ next64:
 	PREFETCHT0 384(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11789,6 +11872,12 @@ next32:
 	PREFETCHT0 384(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11823,6 +11912,12 @@ next16:
 	PREFETCHT0 384(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11914,6 +12009,12 @@ next64:
 	PREFETCHT0 448(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11950,6 +12051,12 @@ next32:
 	PREFETCHT0 448(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -11986,6 +12093,12 @@ next16:
 	PREFETCHT0 448(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -12082,6 +12195,12 @@ next64:
 	PREFETCHT0 512(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 512(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -12120,6 +12239,12 @@ next32:
 	PREFETCHT0 512(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 512(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -12158,6 +12283,12 @@ next16:
 	PREFETCHT0 512(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 512(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -12253,6 +12384,12 @@ next64:
 	PREFETCHT0 576(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12353,6 +12490,12 @@ next64:
 	PREFETCHT0 640(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12458,6 +12601,12 @@ next64:
 	PREFETCHT0 704(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12568,6 +12717,12 @@ next64:
 	PREFETCHT0 768(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12683,6 +12838,12 @@ next64:
 	PREFETCHT0 832(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12803,6 +12964,12 @@ next64:
 	PREFETCHT0 896(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -12928,6 +13095,12 @@ next64:
 	PREFETCHT0 960(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 512(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10

@@ -68,6 +68,18 @@ fetch8:
 	JL         fetch8
 
 unfetched8:
+	MOVQ       cols+40(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
+	MOVQ       n+48(FP), DX
+	SUBQ       AX, DX
+	CMPQ       DX, $+136
+	JL         near8
+	MOVQ       s+8(FP), DX
+	PREFETCHT0 1024(DX)(AX*8)
+	MOVQ       p+0(FP), DX
+	PREFETCHT0 1024(DX)(AX*8)
+
+near8:
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	MOVQ       op+72(FP), DX
@@ -377,6 +389,8 @@ fetch4:
 	JL         fetch4
 
 unfetched4:
+	MOVQ       cols+40(FP), DX
+	PREFETCHT0 512(DX)(AX*4)
 	VXORPS     Y0, Y0, Y0
 	MOVQ       op+72(FP), DX
 	TESTQ      $+4, DX
@@ -3036,6 +3050,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3059,6 +3074,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3118,6 +3134,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3142,6 +3159,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3206,6 +3224,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3232,6 +3251,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3300,6 +3320,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3327,6 +3348,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3400,6 +3422,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3429,6 +3452,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3506,6 +3530,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3536,6 +3561,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3618,6 +3644,7 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3650,6 +3677,7 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3736,6 +3764,12 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -3769,6 +3803,12 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX

@@ -20,16 +20,28 @@ TEXT ·sddmmF64AVX512(SB), NOSPLIT, $0-96
 
 ahead:
 next:
-	MOVQ      n+48(FP), BX
-	SUBQ      AX, BX
-	JLE       done
-	CMPQ      BX, $+8
-	JL        four
-	MOVQ      ahead+56(FP), BX
-	SUBQ      AX, BX
-	SUBQ      DX, BX
-	CMPQ      BX, $+8
-	JL        four
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	JLE        done
+	CMPQ       BX, $+8
+	JL         four
+	MOVQ       ahead+56(FP), BX
+	SUBQ       AX, BX
+	SUBQ       DX, BX
+	CMPQ       BX, $+8
+	JL         four
+	MOVQ       cols+40(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	CMPQ       BX, $+136
+	JL         near8
+	MOVQ       s+8(FP), BX
+	PREFETCHT0 1024(BX)(AX*8)
+	MOVQ       p+0(FP), BX
+	PREFETCHT0 1024(BX)(AX*8)
+
+near8:
 	VXORPS    Z0, Z0, Z0
 	MOVQ      op+72(FP), BX
 	TESTQ     $+4, BX
@@ -6430,20 +6442,22 @@ store0_8:
 	JMP     next
 
 four:
-	VXORPS    Z0, Z0, Z0
-	MOVQ      op+72(FP), BX
-	TESTQ     $+4, BX
-	JZ        fresh4
-	MOVQ      n+48(FP), BX
-	SUBQ      AX, BX
-	MOVQ      $+4, SI
-	CMPQ      BX, SI
-	CMOVQGT   SI, BX
-	MOVQ      $-1, SI
-	BZHIQ     BX, SI, SI
-	KMOVW     SI, K1
-	MOVQ      p+0(FP), BX
-	VMOVUPD.Z (BX)(AX*8), K1, Y0
+	MOVQ       cols+40(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	VXORPS     Z0, Z0, Z0
+	MOVQ       op+72(FP), BX
+	TESTQ      $+4, BX
+	JZ         fresh4
+	MOVQ       n+48(FP), BX
+	SUBQ       AX, BX
+	MOVQ       $+4, SI
+	CMPQ       BX, SI
+	CMOVQGT    SI, BX
+	MOVQ       $-1, SI
+	BZHIQ      BX, SI, SI
+	KMOVW      SI, K1
+	MOVQ       p+0(FP), BX
+	VMOVUPD.Z  (BX)(AX*8), K1, Y0
 
 fresh4:
 	XORQ BX, BX
@@ -13497,6 +13511,7 @@ next64:
 	PREFETCHT0 (AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13519,6 +13534,7 @@ next32:
 	PREFETCHT0 (AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13541,6 +13557,7 @@ next16:
 	PREFETCHT0 (AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13602,6 +13619,7 @@ next64:
 	PREFETCHT0 64(AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13626,6 +13644,7 @@ next32:
 	PREFETCHT0 64(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13650,6 +13669,7 @@ next16:
 	PREFETCHT0 64(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13716,6 +13736,7 @@ next64:
 	PREFETCHT0 128(AX)
 
 unfetched64:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13742,6 +13763,7 @@ next32:
 	PREFETCHT0 128(AX)
 
 unfetched32:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13768,6 +13790,7 @@ next16:
 	PREFETCHT0 128(AX)
 
 unfetched16:
+	PREFETCHT0   512(R8)
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13839,6 +13862,12 @@ next64:
 	PREFETCHT0 192(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13867,6 +13896,12 @@ next32:
 	PREFETCHT0 192(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13895,6 +13930,12 @@ next16:
 	PREFETCHT0 192(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -13971,6 +14012,12 @@ next64:
 	PREFETCHT0 256(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14001,6 +14048,12 @@ next32:
 	PREFETCHT0 256(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14031,6 +14084,12 @@ next16:
 	PREFETCHT0 256(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14112,6 +14171,12 @@ next64:
 	PREFETCHT0 320(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14144,6 +14209,12 @@ next32:
 	PREFETCHT0 320(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14176,6 +14247,12 @@ next16:
 	PREFETCHT0 320(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14262,6 +14339,12 @@ next64:
 	PREFETCHT0 384(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14296,6 +14379,12 @@ next32:
 	PREFETCHT0 384(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14330,6 +14419,12 @@ next16:
 	PREFETCHT0 384(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14421,6 +14516,12 @@ next64:
 	PREFETCHT0 448(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14457,6 +14558,12 @@ next32:
 	PREFETCHT0 448(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14493,6 +14600,12 @@ next16:
 	PREFETCHT0 448(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14589,6 +14702,12 @@ next64:
 	PREFETCHT0 512(AX)
 
 unfetched64:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near64
+	PREFETCHT0 1024(DX)
+
+near64:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14627,6 +14746,12 @@ next32:
 	PREFETCHT0 512(AX)
 
 unfetched32:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near32
+	PREFETCHT0 1024(DX)
+
+near32:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14665,6 +14790,12 @@ next16:
 	PREFETCHT0 512(AX)
 
 unfetched16:
+	PREFETCHT0 512(R8)
+	CMPQ       R9, $+128
+	JLE        near16
+	PREFETCHT0 1024(DX)
+
+near16:
 	MOVLQSX      (R8), AX
 	IMULQ        DI, AX
 	ADDQ         SI, AX
@@ -14760,6 +14891,12 @@ next64:
 	PREFETCHT0 576(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -14860,6 +14997,12 @@ next64:
 	PREFETCHT0 640(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -14965,6 +15108,12 @@ next64:
 	PREFETCHT0 704(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -15075,6 +15224,12 @@ next64:
 	PREFETCHT0 768(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -15190,6 +15345,12 @@ next64:
 	PREFETCHT0 832(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -15310,6 +15471,12 @@ next64:
 	PREFETCHT0 896(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10
@@ -15435,6 +15602,12 @@ next64:
 	PREFETCHT0 960(R10)
 
 unfetched64:
+	PREFETCHT0 512(DI)
+	CMPQ       R8, $+128
+	JLE        near64
+	PREFETCHT0 1024(CX)
+
+near64:
 	MOVLQSX      (DI), R10
 	IMULQ        SI, R10
 	ADDQ         BX, R10

@@ -87,6 +87,8 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 		k.prefetchRows(name, rows, j, bytes)
 	}
 
+	k.fetchStreams(name, rows, j)
+
 	// The running sums start at zero or at the partial sums of earlier slices of K.
 	sums := make([]reg.VecVirtual, max(rows/k.lanes(), 1))
 	for i := range sums {

@@ -83,6 +83,14 @@ func (k *kernels) spmm(chunks int) {
 			k.PREFETCHT0(operand.Mem{Base: later, Disp: i})
 		}
 		k.Label(unfetched)
+		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
+		if chunks*k.width() >= longRow {
+			near := fmt.Sprintf("near%d", size)
+			k.CMPQ(n, operand.I32(nonZerosAhead))
+			k.JLE(ref(near))
+			k.PREFETCHT0(operand.Mem{Base: v, Disp: nonZerosAhead * k.elem()})
+			k.Label(near)
+		}
 		row := k.GP64()
 		k.MOVLQSX(operand.Mem{Base: cols}, row)
 		k.IMULQ(stride, row)
