@@ -13,8 +13,8 @@ import (
 // calls take turns with tiles that the model thinks good, and later calls use the fastest of them
 // (cuSDDMM, algorithm 4, does so for T_k). No tile changes a bit of a result, so trying does not either.
 //
-// First come the model's choice and others far from it, which stay in another cache: what the model is least sure of
-// is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain. All that
+// First come the model's choice, no tile, which has no panels to make, and others far from both, which stay in another cache: what the
+// model is least sure of is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain. All that
 // counts by the least of few calls. In the end the fastest few have turns: a call that finds the caches as another tile left
 // them, and one that counts. They are compared turn by turn, for what else the machine does lasts longer than a call, and
 // a tile takes the place of one before it only for a gain that the median of those ratios shows.
@@ -120,7 +120,7 @@ func newSearch(r *Resident, c model.Choice) *Search {
 	}
 	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(s.grid[a].Seconds, s.grid[b].Seconds) })
 	for _, i := range byTime {
-		if s.distance(i) >= coarse {
+		if s.distance(i) >= coarse || s.grid[i].Tile == (model.Tile{}) && i != s.trials[0].at {
 			s.consider(i)
 		}
 	}
