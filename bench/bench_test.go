@@ -625,8 +625,8 @@ func TestBehind(t *testing.T) {
 	if err != nil || len(losses) != 4 || math.Abs(losses[0]-1) > 1e-12 || losses[1] != 0 || math.Abs(losses[2]-0.5) > 1e-12 || losses[3] != 0 {
 		t.Errorf("losses %v (%v), want 1, 0, 0.5 and 0", losses, err)
 	}
-	if turns[at(100)] != replays || turns[at(200)] != replays {
-		t.Errorf("turns %v", turns)
+	if n := turns[at(100)]; n < replays || turns[at(200)] != n || turns[at(300)] != n {
+		t.Errorf("turns %v, want as many of each, at least %d", turns, replays)
 	}
 	for _, s := range []int{0, 100, 200, 300} {
 		seconds[s] *= 1e6

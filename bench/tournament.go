@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"sddmmkit/internal/cputime"
 	"sddmmkit/model"
@@ -22,10 +23,11 @@ const (
 )
 
 // Whichever of many tiles is the fastest was lucky too. What others lose to it is therefore taken from turns of their own, in
-// which it takes part again.
+// which it takes part again, for longer than most disturbances last.
 const (
-	replays       = 15  // rounds where calls are short
-	replaySeconds = 4.0 // and where they are long no more than that takes, but leastReplays
+	replays       = 15  // rounds at least where calls are short
+	replayTime    = 3.0 // seconds that they go on for at least
+	replaySeconds = 4.0 // seconds of calls from which on there are no more, but leastReplays
 	leastReplays  = 7
 )
 
@@ -114,8 +116,11 @@ func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, er
 			ratios[tile], others = nil, append(others, tile)
 		}
 	}
-	spent := 0.0
-	for n := 0; len(others) > 0 && (n < leastReplays || n < replays && spent < replaySeconds); n++ {
+	spent, start := 0.0, time.Now()
+	more := func(n int) bool {
+		return n < leastReplays || spent < replaySeconds && (n < replays || time.Since(start).Seconds() < replayTime)
+	}
+	for n := 0; len(others) > 0 && more(n); n++ {
 		reference, err := t.turn(best)
 		if err != nil {
 			return nil, err
