@@ -9,6 +9,7 @@ import (
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
 	"sddmmkit/model"
+	"sddmmkit/pattern"
 )
 
 // hostRun is one call on the CPU: operands as slices, and the inner loop.
@@ -39,6 +40,10 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 	}
 	if alpha == 0 {
 		return pl.runTile(ctx, host, &r, model.Tile{})
+	}
+	var err error
+	if r.b.Data, r.b.Stride, err = pattern.Stage(ctx, pl.pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride); err != nil {
+		return err
 	}
 	if pl.tile != nil {
 		return pl.runTile(ctx, host, &r, *pl.tile)

@@ -63,6 +63,9 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 // have one element per non-zero, in the pattern's order. s may be nil for Dot, and may be p
 // itself; p must not share memory with a or b. All operands live on the plan's device.
 //
+// Where the pattern has many non-zeros for each row of b, a CPU copies b first if its rows do not begin on cache lines, into memory that
+// the pattern keeps until it is closed (pattern.Stage).
+//
 // When ctx is done, Run returns its error within milliseconds and p is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
 	if err := check("sddmm.Run", pl, f, s, a, b, p); err != nil {

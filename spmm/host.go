@@ -48,6 +48,10 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 	if alpha == 0 {
 		return r.runTile(ctx, host, pat, model.Tile{})
 	}
+	var err error
+	if r.b.Data, r.b.Stride, err = pattern.Stage(ctx, pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride); err != nil {
+		return err
+	}
 	tile, report, err := pl.nextTile(ctx, op, c.Cols)
 	if err != nil {
 		return err

@@ -51,6 +51,9 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 // Run computes c = α·op(S)·b + β·c. s has one element per non-zero, in the pattern's order, also
 // for Trans; nil means that all are 1. All operands live on the plan's device.
 //
+// Where the pattern has many non-zeros for each row of b, a CPU copies b first if its rows do not begin on cache lines, into memory that
+// the pattern keeps until it is closed (pattern.Stage).
+//
 // When ctx is done, Run returns its error within milliseconds and c is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, op Op, alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {
 	if err := check("spmm.Run", pl, op, s, b, c); err != nil {

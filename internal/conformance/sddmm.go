@@ -32,6 +32,7 @@ func sddmmSuite[T Float](t *testing.T, open Open) {
 	t.Run("NonFinite", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), general) })
 	t.Run("NonFiniteInLongRows", func(t *testing.T) { sddmmNonFinite[T](t, start(t, open), longRows) })
 	t.Run("SameBits", func(t *testing.T) { sddmmSameBits[T](t, start(t, open)) })
+	t.Run("Staged", func(t *testing.T) { sddmmStaged[T](t, start(t, open)) })
 	t.Run("OneShot", func(t *testing.T) { sddmmOneShot[T](t, start(t, open)) })
 	t.Run("PermutedRows", func(t *testing.T) { sddmmPermuted[T](t, start(t, open)) })
 	t.Run("Shapes", func(t *testing.T) { sddmmShapes[T](t, start(t, open)) })

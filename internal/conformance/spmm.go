@@ -33,6 +33,7 @@ func spmmSuite[T Float](t *testing.T, open Open) {
 	t.Run("NonFinite", func(t *testing.T) { spmmNonFinite[T](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { spmmSameBits[T](t, start(t, open)) })
 	t.Run("Transpose", func(t *testing.T) { spmmTranspose[T](t, start(t, open)) })
+	t.Run("Staged", func(t *testing.T) { spmmStaged[T](t, start(t, open)) })
 	t.Run("OneShot", func(t *testing.T) { spmmOneShot[T](t, start(t, open)) })
 	t.Run("PermutedRows", func(t *testing.T) { spmmPermuted[T](t, start(t, open)) })
 	t.Run("Chain", func(t *testing.T) { chain[T](t, start(t, open)) })

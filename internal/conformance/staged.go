@@ -1,0 +1,56 @@
+package conformance
+
+import (
+	"testing"
+
+	"sddmmkit/device"
+	"sddmmkit/sddmm"
+	"sddmmkit/sparse"
+)
+
+// busy is a pattern that reads each row of B, and of a transposed product, so often that a CPU copies those that do not begin on
+// cache lines (pattern.Stage).
+func busy() *sparse.Pattern {
+	const n = 120
+	p := &sparse.Pattern{Rows: n, Cols: n, RowPtr: []int64{0}}
+	for i := range n {
+		for j := range n {
+			if (i+j)%4 > 0 {
+				p.ColIdx = append(p.ColIdx, int32(j))
+			}
+		}
+		p.RowPtr = append(p.RowPtr, int64(len(p.ColIdx)))
+	}
+	return p
+}
+
+// stagedDepths are depths whose rows are copied, with the gaps that make them begin on lines of 64 bytes.
+var stagedDepths = map[int]int{15: 1, 31: 1, 63: 1, 129: 15}
+
+// sddmmStaged checks results with rows of B that a CPU copies against the reference, and their bits against those without.
+func sddmmStaged[T Float](t *testing.T, dev device.Device) {
+	p := busy()
+	_, pl := sddmmPlan[T](t, dev, p)
+	for k, gap := range stagedDepths {
+		c := newSDDMM(newRand(uint64(k)), p, k, sddmm.Residual, scalars{-0.3, 0.7}, reals[T], false)
+		first := c.run(t, dev, pl, 0, 0)
+		c.check(t, first)
+		sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0), first)
+		sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1), first)
+	}
+}
+
+// spmmStaged is sddmmStaged for both forms of SpMM.
+func spmmStaged[T Float](t *testing.T, dev device.Device) {
+	p := busy()
+	_, pl := spmmPlan[T](t, dev, p)
+	for k, gap := range stagedDepths {
+		for _, op := range forms {
+			c := newSpMM(newRand(uint64(k)), p, k, op, scalars{-0.3, 0.7}, reals[T], false)
+			first := c.run(t, dev, pl, 0, 0)
+			c.check(t, first)
+			sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0).Data, first.Data)
+			sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1).Data, first.Data)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package pattern_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"sddmmkit/device"
+	"sddmmkit/device/cpu"
+	"sddmmkit/internal/conformance"
+	"sddmmkit/pattern"
+	"sddmmkit/sparse"
+)
+
+// full is a pattern of rows·cols non-zeros.
+func full(rows, cols int) *sparse.Pattern {
+	p := &sparse.Pattern{Rows: rows, Cols: cols, RowPtr: []int64{0}}
+	for range rows {
+		for j := range cols {
+			p.ColIdx = append(p.ColIdx, int32(j))
+		}
+		p.RowPtr = append(p.RowPtr, int64(len(p.ColIdx)))
+	}
+	return p
+}
+
+func testStage[T float32 | float64](t *testing.T) {
+	const rows = 3000 // several units
+	size := int(unsafe.Sizeof(*new(T)))
+	line := 64 / size
+	dev := cpu.New(2)
+	r := upload(t, dev, full(64, rows))
+	for _, c := range []struct {
+		cols, stride int
+		staged       bool
+	}{
+		{2*line - 1, 2*line - 1, true},
+		{8*line + 1, 9*line + 1, true},
+		{10 * line, 10*line + 3, true},
+		{2*line - 1, 2 * line, false},               // on lines already
+		{line + 1, line + 1, false},                 // mostly padding
+		{8*line + 1, 80 * line, false},              // on lines, far apart
+		{1, 1, false}, {0, 0, false}, {0, 5, false}, // nothing to gain
+	} {
+		data := make([]T, rows*c.stride)
+		for i := range data {
+			data[i] = T(i)
+		}
+		got, stride, err := pattern.Stage(context.Background(), r, data, rows, c.cols, c.stride)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if staged := unsafe.SliceData(got) != unsafe.SliceData(data); staged != c.staged {
+			t.Errorf("%d columns, stride %d: staged is %v", c.cols, c.stride, staged)
+		}
+		if c.staged && (stride%line != 0 || stride >= c.cols+line || uintptr(unsafe.Pointer(unsafe.SliceData(got)))%64 != 0) {
+			t.Errorf("%d columns, stride %d: rows of the copy do not begin on lines", c.cols, c.stride)
+		}
+		for i := range rows {
+			if !slices.Equal(got[i*stride:][:c.cols], data[i*c.stride:][:c.cols]) {
+				t.Fatalf("%d columns, stride %d: row %d differs", c.cols, c.stride, i)
+			}
+		}
+	}
+}
+
+func TestStage(t *testing.T) {
+	t.Run("float32", testStage[float32])
+	t.Run("float64", testStage[float64])
+}
+
+// The memory is kept for the next call, grows, changes its type and goes with the pattern.
+func TestStageMemory(t *testing.T) {
+	dev := cpu.New(1)
+	r := upload(t, dev, full(64, 10))
+	stage := func(cols int) *float32 {
+		got, _, err := pattern.Stage(context.Background(), r, make([]float32, 10*cols), 10, cols, cols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unsafe.SliceData(got)
+	}
+	first, before := stage(31), dev.Usage()
+	if stage(15) != first || dev.Usage() != before {
+		t.Error("a smaller copy has memory of its own")
+	}
+	if stage(63); dev.Usage().Bytes <= before.Bytes {
+		t.Error("a larger copy has no more memory")
+	}
+	if _, _, err := pattern.Stage(context.Background(), r, make([]float64, 150), 10, 15, 15); err != nil {
+		t.Error(err)
+	}
+	if u := dev.Usage(); u.Bytes >= before.Bytes+10*64*4 {
+		t.Errorf("%+v is open; copies of both types?", u)
+	}
+}
+
+// A pattern whose rows of B are read a few times only, and a device that computes itself, use the matrix as it is.
+func TestStageDoesNotPay(t *testing.T) {
+	for _, dev := range []device.Device{cpu.New(1), conformance.Remote(cpu.New(1))} {
+		rows := map[bool]int{true: 63, false: 64}[dev.Kind() == device.CPU]
+		r := upload(t, dev, full(rows, 10))
+		data := make([]float32, 310)
+		if got, stride, err := pattern.Stage(context.Background(), r, data, 10, 31, 31); err != nil || stride != 31 || &got[0] != &data[0] {
+			t.Errorf("%s: stride %d (%v)", dev.Name(), stride, err)
+		}
+	}
+}
+
+type noMemory struct{ *cpu.Device }
+
+func (noMemory) Alloc(int64) (device.Memory, error) { return nil, device.ErrOutOfMemory }
+
+func TestStageFails(t *testing.T) {
+	data := make([]float32, 310)
+	r := upload(t, noMemory{cpu.New(1)}, full(64, 10))
+	if got, _, err := pattern.Stage(context.Background(), r, data, 10, 31, 31); err != nil || &got[0] != &data[0] {
+		t.Errorf("without memory: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r = upload(t, cpu.New(1), full(64, 10))
+	if _, _, err := pattern.Stage(ctx, r, data, 10, 31, 31); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
