@@ -25,10 +25,10 @@ const (
 // Whichever of many tiles is the fastest was lucky too. What others lose to it is therefore taken from turns of their own, in
 // which it takes part again, for longer than most disturbances last.
 const (
-	replays       = 15  // rounds at least where calls are short
-	replayTime    = 3.0 // seconds that they go on for at least
-	replaySeconds = 4.0 // seconds of calls from which on there are no more, but leastReplays
-	leastReplays  = 7
+	leastReplays = 7   // rounds in any case
+	replays      = 15  // rounds, and
+	leastElapsed = 3.0 // seconds that pass, both at least where calls are short
+	mostCalled   = 4.0 // seconds of calls, one a turn, from which on there are no more
 )
 
 // dropOut says by how much a tile may be behind the fastest after each round.
@@ -118,7 +118,7 @@ func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, er
 	}
 	spent, start := 0.0, time.Now()
 	more := func(n int) bool {
-		return n < leastReplays || spent < replaySeconds && (n < replays || time.Since(start).Seconds() < replayTime)
+		return n < leastReplays || spent < mostCalled && (n < replays || time.Since(start).Seconds() < leastElapsed)
 	}
 	for n := 0; len(others) > 0 && more(n); n++ {
 		reference, err := t.turn(best)

@@ -120,7 +120,8 @@ func newSearch(r *Resident, c model.Choice) *Search {
 	}
 	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(s.grid[a].Seconds, s.grid[b].Seconds) })
 	for _, i := range byTime {
-		if s.distance(i) >= coarse || s.grid[i].Tile == (model.Tile{}) && i != s.trials[0].at {
+		none := s.grid[i].Tile == model.Tile{}
+		if d := s.distance(i); d >= coarse || none && d > 1 {
 			s.consider(i)
 		}
 	}

@@ -137,6 +137,7 @@ func TestSearch(t *testing.T) {
 		{"the model is right", predicted(0, flat...), truth(1, 1.1, 1.2, 1.3, 1.4, 1.5), 0},
 		{"two steps narrower, with slower ones between", predicted(0, flat...), truth(1, 1.05, 0.9, 0.7, 0.8, 1), 1024},
 		{"wider", predicted(1024, flat...), truth(0.9, 0.8, 0.9, 1, 1.2, 1.4), 4096},
+		{"no tile, with slower ones between", predicted(4096, flat...), truth(0.7, 1, 1, 0.9, 1.2, 1.4), 0},
 		{"first calls are slow", predicted(0, flat...), disturbed(truth(1, 1.05, 0.9, 0.7, 0.8, 1)), 1024},
 		{"what is predicted far behind is not tried", predicted(0, 1, 1.4, 1.4, 1.4, 1.4, 1.4), truth(1, 0.5, 0.5, 0.5, 0.5, 0.5), 0},
 		{"little work: the model has one tile", model.Choice{Reason: "small"}, truth(1, 1, 1, 1, 1, 1), 0},

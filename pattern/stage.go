@@ -9,10 +9,10 @@ import (
 
 // Bounds of staging.
 const (
-	lineBytes  = 64
-	stageReuse = 64 // non-zeros per row of B from which on copying it costs little
-	stagePad   = 8  // a row may grow by one part in so many, for padding takes room in caches
-	stageUnit  = 64 << 10
+	lineBytes  = 64       // the inner loops fetch lines of as many ahead
+	stageReuse = 64       // non-zeros per row of B from which on copying it costs little
+	stagePad   = 8        // a row may grow by one part in so many, for padding takes room in caches
+	stageUnit  = 64 << 10 // bytes that one unit of work copies
 )
 
 // Stage returns rows of a dense matrix that operations on the CPU gather, so that they begin on cache lines: the

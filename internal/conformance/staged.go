@@ -31,6 +31,7 @@ var stagedDepths = map[int]int{15: 1, 31: 1, 63: 1, 129: 15}
 func sddmmStaged[T Float](t *testing.T, dev device.Device) {
 	p := busy()
 	_, pl := sddmmPlan[T](t, dev, p)
+	before := dev.Usage()
 	for k, gap := range stagedDepths {
 		c := newSDDMM(newRand(uint64(k)), p, k, sddmm.Residual, scalars{-0.3, 0.7}, reals[T], false)
 		first := c.run(t, dev, pl, 0, 0)
@@ -38,12 +39,25 @@ func sddmmStaged[T Float](t *testing.T, dev device.Device) {
 		sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0), first)
 		sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1), first)
 	}
+	copied(t, dev, before)
+}
+
+// copied checks that a CPU kept memory for a copy.
+func copied(t *testing.T, dev device.Device, before device.Usage) {
+	t.Helper()
+	if _, ok := dev.(device.Host); ok && dev.Usage() == before {
+		t.Error("rows of B were not copied")
+	}
 }
 
 // spmmStaged is sddmmStaged for both forms of SpMM.
 func spmmStaged[T Float](t *testing.T, dev device.Device) {
 	p := busy()
 	_, pl := spmmPlan[T](t, dev, p)
+	for _, op := range forms { // with rows on lines, for the transpose to be made
+		newSpMM(newRand(1), p, 16, op, scalars{1, 0}, reals[T], false).run(t, dev, pl, 0, 0)
+	}
+	before := dev.Usage()
 	for k, gap := range stagedDepths {
 		for _, op := range forms {
 			c := newSpMM(newRand(uint64(k)), p, k, op, scalars{-0.3, 0.7}, reals[T], false)
@@ -53,4 +67,5 @@ func spmmStaged[T Float](t *testing.T, dev device.Device) {
 			sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1).Data, first.Data)
 		}
 	}
+	copied(t, dev, before)
 }

@@ -9,7 +9,7 @@ import (
 // index that is late holds up the fetching of the rows of B to come.
 const (
 	nonZerosAhead = 128 // between the fetch of indices and values and their use
-	longRow       = 256 // bytes of a row of B from which on SpMM fetches values as well; before, they pass fast enough
+	longRow       = 256 // bytes of a row of B from which on SpMM fetches values as well: where rows are shorter it gains nothing
 )
 
 // fetchStreams fetches, for a group of the given number of rows of B, the column indices and values that SDDMM
