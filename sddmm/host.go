@@ -73,40 +73,30 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 	return pl.runRows(ctx, host, r)
 }
 
-// runRows goes over the rows, and within a unit calls the inner loop once per row, or once for all rows where they are
-// narrow. The loop sees the column indices up to the end of the unit, so that it can fetch rows of B for the
-// rows of A that follow.
+// runRows goes over the rows, all rows of a unit in one call of the inner loop. It sees the column indices up to the end of the
+// unit, so that it can fetch rows of B for the rows of A that follow.
 func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T]) error {
 	units := pl.pat.Work.Units
 	return host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
-		if r.alpha == 0 {
-			scale(r.out[u.Lo:u.Hi], r.beta)
-			return
-		}
-		if k := r.a.Cols; u.Slot < 0 && 0 < k && k <= asm.Narrow {
-			a := asm.Rows[T]{Data: r.a.Data[u.RowLo*r.a.Stride:], K: k, Stride: r.a.Stride}
-			r.kernels.SDDMMRows(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], a, r.b.Data, r.b.Stride, r.colIdx[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
-			return
-		}
-		for i := u.RowLo; i < u.RowHi; i++ {
-			lo, hi := max(r.rowPtr[i], u.Lo), min(r.rowPtr[i+1], u.Hi)
-			if j := i + rowsAhead; j < u.RowHi {
-				r.prefetch(r.a.Row(j), r.rowPtr[j], r.rowPtr[j+1])
-			}
-			if lo < hi {
-				r.kernels.SDDMM(r.out[lo:hi], r.in[lo:hi], r.a.Row(i), r.b.Data, r.b.Stride, r.colIdx[lo:u.Hi], r.op, r.alpha, r.beta)
-			}
+		p, s, cols := r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.colIdx[u.Lo:u.Hi]
+		switch {
+		case r.alpha == 0:
+			scale(p, r.beta)
+		case u.Lo == u.Hi: // and A may have no elements
+		case u.Slot >= 0:
+			r.kernels.SDDMM(p, s, r.a.Row(u.RowLo), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
+		default:
+			r.kernels.SDDMMRows(p, s, r.rows(u.RowLo, 0, r.a.Cols), r.b.Data, r.b.Stride, cols, r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
 		}
 	})
 }
 
-// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of A and its
-// values and their use. Rows of B are fetched by the inner loop.
-const rowsAhead = 4
-
-// prefetch fetches a row of A and the values [lo, hi) of S and P.
-func (r *hostRun[T]) prefetch(a []T, lo, hi int64) { asm.Prefetch(a, r.in[lo:hi], r.out[lo:hi]) }
+// rows returns columns [lo, hi) of the rows of A from the given one on.
+func (r *hostRun[T]) rows(from, lo, hi int) asm.Rows[T] {
+	at := min(from*r.a.Stride+lo, len(r.a.Data))
+	return asm.Rows[T]{Data: r.a.Data[at:], K: hi - lo, Stride: r.a.Stride}
+}
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
 // panel stay in cache while the rows of A go past (cuSDDMM, algorithm 3 in the order T_j, T_k, T_i). With

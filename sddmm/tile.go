@@ -78,22 +78,11 @@ func tileOnGPU[T Float, E device.Real](pl *Plan[T], k int) (tile model.Tile, set
 
 // segments runs the inner loop over the segments of one unit of a panel, for columns [lo, hi) of A and B.
 func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, lo, hi int, op asm.Op) {
-	b := r.b.Data
-	if len(b) > lo {
-		b = b[lo:]
+	b := r.b.Data[min(lo, len(r.b.Data)):]
+	segs, cols := panels.Segments[u.SegLo:u.SegHi], panels.ColIdx[u.At:]
+	if u.Slot >= 0 {
+		r.kernels.SDDMM(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.a.Row(int(segs[0].Row))[lo:hi], b, r.b.Stride, cols, op, r.alpha, r.beta)
+		return
 	}
-	row := func(s tiling.Segment) []T { return r.a.Row(int(s.Row))[lo:hi] }
-	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
-	for g, s := range segs {
-		from, to := s.Lo, s.Lo+int64(s.N)
-		if u.Slot >= 0 {
-			from, to = u.Lo, u.Hi
-		}
-		if g+rowsAhead < len(segs) {
-			next := segs[g+rowsAhead]
-			r.prefetch(row(next), next.Lo, next.Lo+int64(next.N))
-		}
-		r.kernels.SDDMM(r.out[from:to], r.in[from:to], row(s), b, r.b.Stride, panels.ColIdx[at:], op, r.alpha, r.beta)
-		at += to - from
-	}
+	r.kernels.SDDMMSegments(r.out, r.in, r.rows(0, lo, hi), b, r.b.Stride, cols, segs, op, r.alpha, r.beta)
 }

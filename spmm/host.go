@@ -84,14 +84,14 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 			r.piece(u.Slot, u.Lo, u.Hi, collected)
 			return
 		}
-		if r.alpha != 0 && collected == nil && r.c.Cols <= asm.Narrow {
-			r.narrowRows(u)
+		if r.alpha != 0 && collected == nil {
+			r.rows(u)
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
 			if j := i + rowsAhead; j < u.RowHi {
-				r.prefetch(j, r.rowPtr[j], r.rowPtr[j+1])
+				asm.Prefetch(r.c.Row(j))
 			}
 			if r.alpha != 0 {
 				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0, collected)
@@ -100,8 +100,8 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 	})
 }
 
-// narrowRows does whole rows of few elements in one call of the inner loop.
-func (r *hostRun[T]) narrowRows(u tiling.Unit) {
+// rows does the whole rows of a unit in one call of the inner loop.
+func (r *hostRun[T]) rows(u tiling.Unit) {
 	for i := u.RowLo; i < u.RowHi && r.beta != 1; i++ {
 		r.start(i)
 	}
@@ -109,22 +109,17 @@ func (r *hostRun[T]) narrowRows(u tiling.Unit) {
 	if r.val != nil {
 		v = r.val[u.Lo:u.Hi]
 	}
-	c := asm.Rows[T]{Data: r.c.Data[u.RowLo*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
-	r.kernels.SpMMRows(c, v, r.b.Data, r.b.Stride, r.cols[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.alpha, r.beta == 0)
+	r.kernels.SpMMRows(r.output(u.RowLo), v, r.b.Data, r.b.Stride, r.cols[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.alpha, r.beta == 0)
 }
 
-// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of C and its
-// values and their use. Rows of B are fetched by the inner loop.
+// output returns the rows of C from the given one on.
+func (r *hostRun[T]) output(from int) asm.Rows[T] {
+	return asm.Rows[T]{Data: r.c.Data[from*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
+}
+
+// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of C and its use. Rows of B are
+// fetched by the inner loop.
 const rowsAhead = 4
-
-// prefetch fetches row i of C and, where they are in order, the values [lo, hi).
-func (r *hostRun[T]) prefetch(i int, lo, hi int64) {
-	var v []T
-	if r.val != nil && r.perm == nil {
-		v = r.val[lo:hi]
-	}
-	asm.Prefetch(r.c.Row(i), v, v[:0])
-}
 
 // piece sets the row of scratch of one piece.
 func (r *hostRun[T]) piece(slot int, lo, hi int64, collected []T) {

@@ -123,10 +123,13 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 	if u.Slot >= 0 && u.Lo != segs[0].Lo {
 		return // done whole with its first piece
 	}
+	if collected == nil {
+		r.kernels.SpMMSegments(r.output(0), r.val, r.b.Data, r.b.Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0)
+		return
+	}
 	for g, s := range segs {
 		if g+rowsAhead < len(segs) {
-			next := segs[g+rowsAhead]
-			r.prefetch(int(next.Row), next.Lo, next.Lo+int64(next.N))
+			asm.Prefetch(r.c.Row(int(segs[g+rowsAhead].Row)))
 		}
 		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
 			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo, collected)

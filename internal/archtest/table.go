@@ -58,7 +58,7 @@ var table = []rule{
 
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
-	{"internal/asm", "device", "github.com/klauspost/cpuid/v2"},
+	{"internal/asm", "device tiling", "github.com/klauspost/cpuid/v2"},
 	{"internal/dl", "", "github.com/ebitengine/purego"},
 	{"internal/dialect", "device", ""},
 	{"internal/ptx", "internal/dl internal/dialect internal/atomicfile bench/kernels sddmm/kernels spmm/kernels dense/kernels pattern/kernels internal/conformance/kernels", ""},

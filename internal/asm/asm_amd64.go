@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/klauspost/cpuid/v2"
+
+	"sddmmkit/tiling"
 )
 
 func detect() Level {
@@ -38,18 +40,15 @@ func For[T Float]() Kernels[T] {
 	return k.(Kernels[T])
 }
 
-// Prefetch fetches the first cache lines of three slices that will be needed soon; the inner loops fetch
-// what follows.
-func Prefetch[A, B, C any](a []A, b []B, c []C) {
+// Prefetch fetches the first cache lines of a row that will be needed soon; the inner loops fetch what follows.
+func Prefetch[T Float](row []T) {
 	const most = 512 // bytes
-	prefetch3((*byte)(unsafe.Pointer(unsafe.SliceData(a))), min(len(a)*int(unsafe.Sizeof(*new(A))), most),
-		(*byte)(unsafe.Pointer(unsafe.SliceData(b))), min(len(b)*int(unsafe.Sizeof(*new(B))), most),
-		(*byte)(unsafe.Pointer(unsafe.SliceData(c))), min(len(c)*int(unsafe.Sizeof(*new(C))), most))
+	prefetch((*byte)(unsafe.Pointer(unsafe.SliceData(row))), min(len(row)*int(unsafe.Sizeof(T(0))), most))
 }
 
 type (
-	sddmmFunc[T Float] = func(p, s, a, b *T, stride int, cols *int32, n, ahead, depth, op int, alpha, beta T)
-	spmmFunc[T Float]  = func(c, v *T, step int, b *T, stride int, cols *int32, n, ahead, tail, fresh int, alpha T)
+	sddmmFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr, segs *int64, rows, ahead, depth, op int, alpha, beta T)
+	spmmFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh int, alpha T)
 
 	sddmmNarrowFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta T)
 	spmmNarrowFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha T)
@@ -75,70 +74,131 @@ func ahead[T Float](b []T, cols []int32) int {
 
 // bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
 func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], lanes int) Kernels[T] {
-	size := int(unsafe.Sizeof(T(0)))
-	one := slices.Repeat([]T{1}, lanes)
+	l := loops[T]{sddmm: sddmm, blocks: blocks, narrow: narrow, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
 	return Kernels[T]{
-		SDDMM: func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
-			if len(p) == 0 {
-				return
-			}
-			_ = cols[len(p)-1]
-			if k := len(a); k <= Narrow {
-				if k == 0 {
-					sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
-					return
-				}
-				narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*size,
-					unsafe.SliceData(cols), len(p), nil, 1, len(cols), ahead(b, cols), int(op), alpha, beta)
-				return
-			}
-			sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), unsafe.SliceData(b), stride*size,
-				unsafe.SliceData(cols), len(p), len(cols), len(a), int(op), alpha, beta)
-		},
-		SpMM: func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool) {
-			step, set := size, 0
-			if v == nil {
-				v, step = one, 0
-			}
-			if fresh {
-				set = 1
-			}
-			if k := len(c); 0 < k && k <= Narrow {
-				narrow.spmm[k-1](unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
-					unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), set, alpha)
-				return
-			}
-			for len(c) > 0 {
-				width := min(len(c), len(blocks)*lanes)
-				chunks := (width + lanes - 1) / lanes
-				blocks[chunks-1](unsafe.SliceData(c), unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
-					unsafe.SliceData(cols), n, len(cols), width-(chunks-1)*lanes, set, alpha)
-				c = c[width:]
-				if len(b) > width {
-					b = b[width:]
-				}
-			}
-		},
-		SDDMMRows: func(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
-			if len(ptr) < 2 {
-				return
-			}
-			narrow.sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*size, unsafe.SliceData(b), stride*size,
-				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), int(op), alpha, beta)
-		},
-		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
-			if len(ptr) < 2 {
-				return
-			}
-			step, set := size, 0
-			if v == nil {
-				v, step = one, 0
-			}
-			if fresh {
-				set = 1
-			}
-			narrow.spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*size, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*size,
-				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), set, alpha)
-		},
+		SDDMM: l.sddmmRow, SDDMMRows: l.sddmmRows, SDDMMSegments: l.sddmmSegments,
+		SpMM: l.spmmRow, SpMMRows: l.spmmRows, SpMMSegments: l.spmmSegments,
 	}
+}
+
+// loops are the functions in assembly of one level, for one element type.
+type loops[T Float] struct {
+	sddmm  sddmmFunc[T]
+	blocks []spmmFunc[T]
+	narrow narrow[T]
+	lanes  int // elements of a vector
+	size   int // bytes of an element
+	one    []T // a vector of ones
+}
+
+func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+	switch k := len(a); {
+	case len(p) == 0:
+	case k == 0:
+		sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
+	case k <= Narrow:
+		l.narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), len(p), nil, 1, len(cols), ahead(b, cols), int(op), alpha, beta)
+	default:
+		l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), len(p), nil, nil, 1, len(cols), k, int(op), alpha, beta)
+	}
+}
+
+func (l *loops[T]) sddmmRows(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
+	switch {
+	case len(ptr) < 2 || len(p) == 0:
+	case a.K == 0:
+		sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
+	case a.K <= Narrow:
+		l.narrow.sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), int(op), alpha, beta)
+	default:
+		l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, len(ptr)-1, len(cols), a.K, int(op), alpha, beta)
+	}
+}
+
+func (l *loops[T]) sddmmSegments(p, s []T, a Rows[T], b []T, stride int, cols []int32, segs []tiling.Segment, op Op, alpha, beta T) {
+	if a.K <= Narrow || len(segs) == 0 {
+		sddmmSegments(l.sddmmRow, p, s, a, b, stride, cols, segs, op, alpha, beta)
+		return
+	}
+	l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
+		unsafe.SliceData(cols), 0, nil, first(segs), len(segs), len(cols), a.K, int(op), alpha, beta)
+}
+
+// first returns the address of the first segment, as assembly takes it.
+func first(segs []tiling.Segment) *int64 { return &segs[0].Lo }
+
+func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool) {
+	v, step := l.values(v)
+	if k := len(c); 0 < k && k <= Narrow {
+		l.narrow.spmm[k-1](unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), flag(fresh), alpha)
+		return
+	}
+	for len(c) > 0 {
+		width := min(len(c), l.block())
+		block, tail := l.vectors(width)
+		block(unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), n, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), alpha)
+		c = c[width:]
+		if len(b) > width {
+			b = b[width:]
+		}
+	}
+}
+
+func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+	if len(ptr) < 2 || c.K == 0 {
+		return
+	}
+	values, step := l.values(v)
+	switch {
+	case c.K <= Narrow:
+		l.narrow.spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), flag(fresh), alpha)
+	case c.K <= l.block():
+		block, tail := l.vectors(c.K)
+		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), tail, flag(fresh), alpha)
+	default:
+		spmmRows(l.spmmRow, c, v, b, stride, cols, ptr, alpha, fresh)
+	}
+}
+
+func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
+	if c.K <= Narrow || c.K > l.block() || len(segs) == 0 {
+		spmmSegments(l.spmmRow, c, v, b, stride, cols, segs, rowPtr, long, alpha, fresh)
+		return
+	}
+	values, step := l.values(v)
+	block, tail := l.vectors(c.K)
+	block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+		unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), alpha)
+}
+
+// block returns the most elements of a row of C that one call does.
+func (l *loops[T]) block() int { return len(l.blocks) * l.lanes }
+
+// vectors returns the loop for rows of C of k elements, and how many of them are in the last vector.
+func (l *loops[T]) vectors(k int) (loop spmmFunc[T], tail int) {
+	n := (k + l.lanes - 1) / l.lanes
+	return l.blocks[n-1], k - (n-1)*l.lanes
+}
+
+// values returns v and the bytes from one value to the next, or a vector of ones.
+func (l *loops[T]) values(v []T) ([]T, int) {
+	if v == nil {
+		return l.one, 0
+	}
+	return v, l.size
+}
+
+func flag(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
 }

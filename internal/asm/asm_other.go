@@ -8,4 +8,4 @@ func detect() Level { return Generic }
 func For[T Float]() Kernels[T] { return generic[T]() }
 
 // Prefetch does nothing in this build.
-func Prefetch[A, B, C any](a []A, b []B, c []C) {}
+func Prefetch[T Float](row []T) {}

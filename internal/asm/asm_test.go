@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sddmmkit/tiling"
 )
 
 func levels(t testing.TB) []Level {
@@ -139,7 +141,7 @@ func testSpMM[T Float](t *testing.T) {
 	}
 }
 
-// Many rows in one call have the bits of a call each, with SpMM cut at multiples of Stretch.
+// Many rows, or segments, in one call have the bits of a call each, with SpMM cut at multiples of Stretch.
 func TestRows(t *testing.T) {
 	testRows[float32](t)
 	testRows[float64](t)
@@ -161,7 +163,7 @@ func testRows[T Float](t *testing.T) {
 			}
 			return x
 		}
-		for k := 1; k <= Narrow; k++ {
+		for _, k := range []int{1, 2, 3, 4, 5, 16, 17, 33, 128, 129, 300} {
 			const from, rows = 7, 100
 			ptr := []int64{from}
 			for _, n := range []int{3, 0, 0, 17, 256, 1, 255, 700, 257, 5, 8, 12, 0, 4, 16, 2} {
@@ -177,7 +179,7 @@ func testRows[T Float](t *testing.T) {
 			same := func(what string, got, want []T) {
 				t.Helper()
 				if !slices.Equal(got, want) {
-					t.Fatalf("%v %T, K %d: %s of all rows in one call has other bits than of a row at a time", l, T(0), k, what)
+					t.Fatalf("%v %T, K %d: %s in one call has other bits than in a call for each row or segment", l, T(0), k, what)
 				}
 			}
 			for _, op := range []Op{Scale, Dot | Beta, Quotient} {
@@ -187,7 +189,7 @@ func testRows[T Float](t *testing.T) {
 					lo, hi := ptr[i]-from, ptr[i+1]-from
 					kernels.SDDMM(want[lo:hi], s[lo:hi], a.Row(i), b, k+1, cols[lo:hi], op, 1.5, 0.5)
 				}
-				same("SDDMM", got, want)
+				same("SDDMM of rows", got, want)
 			}
 			for _, v := range [][]T{s, nil} {
 				for _, fresh := range []bool{true, false} {
@@ -206,7 +208,49 @@ func testRows[T Float](t *testing.T) {
 							lo = hi
 						}
 					}
-					same("SpMM", got.Data, want.Data)
+					same("SpMM of rows", got.Data, want.Data)
+				}
+			}
+			// Segments of at most 50 non-zeros, in any order of rows; cols is in the order of the segments.
+			const long = 300
+			rowPtr, offset := make([]int64, len(ptr)), ptr[0]
+			var segs []tiling.Segment
+			for i := range rowPtr {
+				rowPtr[i] = ptr[i] - offset
+			}
+			for _, i := range rng.Perm(len(ptr) - 1) {
+				for lo := rowPtr[i]; lo < rowPtr[i+1]; {
+					n := min(1+rng.Int64N(50), rowPtr[i+1]-lo)
+					segs = append(segs, tiling.Segment{Lo: lo, N: int32(n), Row: int32(i)})
+					lo += n
+				}
+			}
+			{
+				got, want, at := slices.Clone(p), slices.Clone(p), 0
+				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta, 1.5, 0.5)
+				for _, g := range segs {
+					lo, hi := g.Lo, g.Lo+int64(g.N)
+					kernels.SDDMM(want[lo:hi], s[lo:hi], a.Row(int(g.Row)), b, k+1, cols[at:], Scale|Beta, 1.5, 0.5)
+					at += int(g.N)
+				}
+				same("SDDMM of segments", got, want)
+			}
+			for _, v := range [][]T{s, nil} {
+				for _, fresh := range []bool{true, false} {
+					got, want, at := a, a, 0
+					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
+					kernels.SpMMSegments(got, v, b, k+1, cols, segs, rowPtr, long, 1.5, fresh)
+					for _, g := range segs {
+						if lo := rowPtr[g.Row]; rowPtr[g.Row+1]-lo < long {
+							var part []T
+							if v != nil {
+								part = v[g.Lo:][:g.N]
+							}
+							kernels.SpMM(want.Row(int(g.Row)), part, b, k+1, cols[at:], int(g.N), 1.5, fresh && g.Lo == lo)
+						}
+						at += int(g.N)
+					}
+					same("SpMM of segments", got.Data, want.Data)
 				}
 			}
 		}

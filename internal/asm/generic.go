@@ -1,9 +1,30 @@
 package asm
 
+import "sddmmkit/tiling"
+
 // generic returns the loops in Go.
 func generic[T Float]() Kernels[T] {
-	return Kernels[T]{SDDMM: sddmmGeneric[T], SpMM: spmmGeneric[T], SDDMMRows: sddmmRows[T], SpMMRows: spmmRows[T]}
+	return Kernels[T]{
+		SDDMM:     sddmmGeneric[T],
+		SpMM:      spmmGeneric[T],
+		SDDMMRows: sddmmRows[T],
+		SDDMMSegments: func(p, s []T, a Rows[T], b []T, stride int, cols []int32, segs []tiling.Segment, op Op, alpha, beta T) {
+			sddmmSegments(sddmmGeneric, p, s, a, b, stride, cols, segs, op, alpha, beta)
+		},
+		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+			spmmRows(spmmGeneric, c, v, b, stride, cols, ptr, alpha, fresh)
+		},
+		SpMMSegments: func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
+			spmmSegments(spmmGeneric, c, v, b, stride, cols, segs, rowPtr, long, alpha, fresh)
+		},
+	}
 }
+
+// The loops for one row of A or C.
+type (
+	sddmmRow[T Float] = func(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T)
+	spmmRow[T Float]  = func(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool)
+)
 
 func sddmmRows[T Float](p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
 	for i := range len(ptr) - 1 {
@@ -12,18 +33,55 @@ func sddmmRows[T Float](p, s []T, a Rows[T], b []T, stride int, cols []int32, pt
 	}
 }
 
-func spmmRows[T Float](c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+// sddmmSegments goes over segments with a call of row for each.
+func sddmmSegments[T Float](row sddmmRow[T], p, s []T, a Rows[T], b []T, stride int, cols []int32, segs []tiling.Segment, op Op, alpha, beta T) {
+	for _, seg := range segs {
+		lo, hi := seg.Lo, seg.Lo+int64(seg.N)
+		row(p[lo:hi], s[lo:hi], a.Row(int(seg.Row)), b, stride, cols, op, alpha, beta)
+		cols = cols[seg.N:]
+	}
+}
+
+// rowsAhead is the number of rows, or of segments, between the fetch of a row of C and its use.
+const rowsAhead = 4
+
+// spmmRows goes over rows with calls of row, for at most Stretch non-zeros each where that matters for the bits.
+func spmmRows[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+	most := ptr[len(ptr)-1] - ptr[0]
+	if c.K <= Narrow {
+		most = Stretch
+	}
 	for i := range len(ptr) - 1 {
+		if i+rowsAhead < len(ptr)-1 {
+			Prefetch(c.Row(i + rowsAhead))
+		}
 		lo, end := ptr[i]-ptr[0], ptr[i+1]-ptr[0]
 		for first := true; first || lo < end; first = false {
-			hi := min(lo+Stretch, end)
+			hi := min(lo+most, end)
 			var values []T
 			if v != nil {
 				values = v[lo:hi]
 			}
-			spmmGeneric(c.Row(i), values, b, stride, cols[lo:hi], int(hi-lo), alpha, fresh && first)
+			row(c.Row(i), values, b, stride, cols[lo:], int(hi-lo), alpha, fresh && first)
 			lo = hi
 		}
+	}
+}
+
+// spmmSegments goes over segments with a call of row for each.
+func spmmSegments[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
+	for g, seg := range segs {
+		if g+rowsAhead < len(segs) {
+			Prefetch(c.Row(int(segs[g+rowsAhead].Row)))
+		}
+		if lo := rowPtr[seg.Row]; rowPtr[seg.Row+1]-lo < long {
+			var values []T
+			if v != nil {
+				values = v[seg.Lo:][:seg.N]
+			}
+			row(c.Row(int(seg.Row)), values, b, stride, cols, int(seg.N), alpha, fresh && seg.Lo == lo)
+		}
+		cols = cols[seg.N:]
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"sddmmkit/tiling"
 )
 
 // guarded returns n elements, of which the last (or, atHead, the first) stands next to a page that must not be touched.
@@ -44,6 +46,11 @@ func testGuardPages[T Float](t *testing.T) {
 		for _, head := range []bool{false, true} {
 			for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 129} {
 				b, a, c := guarded[T](t, rows*k, head), guarded[T](t, k, head), guarded[T](t, k, head)
+				a2, c2 := Rows[T]{guarded[T](t, 2*k, head), k, k}, Rows[T]{guarded[T](t, 2*k, head), k, k}
+				for i := range a2.Data {
+					a2.Data[i] = 1
+				}
+				ptrm, segs := guarded[int64](t, 3, head), guarded[tiling.Segment](t, 2, head)
 				for i := range b {
 					b[i] = 1
 				}
@@ -65,6 +72,22 @@ func testGuardPages[T Float](t *testing.T) {
 							t.Fatalf("%v %T, K %d, n %d: p[%d] is %v, want %v", l, x, k, n, j, x, 2*k+1)
 						}
 					}
+					same := func(what string, got []T, want T) {
+						t.Helper()
+						for i, x := range got {
+							if x != want {
+								t.Fatalf("%v %T, K %d, n %d: element %d of %s is %v, want %v", l, x, k, n, i, what, x, want)
+							}
+						}
+					}
+					if half := int64(n / 2); half > 0 {
+						copy(ptrm, []int64{0, half, int64(n)})
+						segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
+						For[T]().SDDMMRows(p, s, a2, b, k, cols, ptrm, Scale, 1, 1)
+						same("P of two rows", p, T(2*k))
+						For[T]().SDDMMSegments(p, s, a2, b, k, cols, segs, Dot, 1, 1)
+						same("P of two segments", p, T(k))
+					}
 					for _, v := range [][]T{s, nil} {
 						want := T(2 * n)
 						if v == nil {
@@ -75,6 +98,18 @@ func testGuardPages[T Float](t *testing.T) {
 							if x != want {
 								t.Fatalf("%v %T, K %d, n %d: c[%d] is %v, want %v", l, x, k, n, i, x, want)
 							}
+						}
+						// Two rows, and the second of them first as segments.
+						half := int64(n / 2)
+						copy(ptrm, []int64{0, half, int64(n)})
+						For[T]().SpMMRows(c2, v, b, k, cols, ptrm, 1, true)
+						same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
+						same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
+						segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
+						if half > 0 {
+							For[T]().SpMMSegments(c2, v, b, k, cols, segs, ptrm, most+1, 1, false)
+							same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
+							same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
 						}
 					}
 				}

@@ -4,27 +4,38 @@
 
 #include "textflag.h"
 
-// func sddmmF32AVX2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float32, beta float32)
+// func sddmmF32AVX2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rows int, ahead int, depth int, op int, alpha float32, beta float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sddmmF32AVX2(SB), NOSPLIT, $8-88
+TEXT ·sddmmF32AVX2(SB), NOSPLIT, $24-120
+	MOVQ  depth+96(FP), CX
+	SHLQ  $0x02, CX
+	MOVQ  segs+72(FP), AX
+	TESTQ AX, AX
+	MOVQ  p+0(FP), AX
+	MOVQ  AX, (SP)
+	MOVQ  s+8(FP), AX
+	MOVQ  AX, 8(SP)
+	MOVQ  a+16(FP), AX
+	MOVQ  AX, 16(SP)
+	JNZ   segment
+
+row:
 	XORQ AX, AX
-	MOVQ depth+64(FP), CX
-	SHLQ $0x02, CX
 
 next:
-	MOVQ    n+48(FP), DX
+	MOVQ    n+56(FP), DX
 	SUBQ    AX, DX
 	JLE     done
 	CMPQ    DX, $+4
 	JLE     four
-	MOVQ    ahead+56(FP), DX
+	MOVQ    ahead+88(FP), DX
 	SUBQ    AX, DX
 	CMPQ    DX, $+16
 	JL      unfetched8
-	MOVQ    cols+40(FP), DX
+	MOVQ    cols+48(FP), DX
 	LEAQ    (DX)(AX*4), DX
-	MOVQ    stride+32(FP), BX
-	MOVQ    b+24(FP), SI
+	MOVQ    stride+40(FP), BX
+	MOVQ    b+32(FP), SI
 	MOVLQSX 32(DX), DI
 	IMULQ   BX, DI
 	ADDQ    SI, DI
@@ -68,12 +79,17 @@ fetch8:
 	JL         fetch8
 
 unfetched8:
-	MOVQ       cols+40(FP), DX
+	MOVQ       cols+48(FP), DX
 	PREFETCHT0 512(DX)(AX*4)
-	MOVQ       n+48(FP), DX
+	MOVQ       segs+72(FP), DX
+	TESTQ      DX, DX
+	JZ         values8
+	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
 	CMPQ       DX, $+136
 	JL         near8
+
+values8:
 	MOVQ       s+8(FP), DX
 	PREFETCHT0 512(DX)(AX*4)
 	MOVQ       p+0(FP), DX
@@ -81,10 +97,10 @@ unfetched8:
 
 near8:
 	VXORPS     Y0, Y0, Y0
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh8
-	MOVQ       n+48(FP), DX
+	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
 	MOVQ       $+8, BX
 	CMPQ       DX, BX
@@ -97,9 +113,9 @@ near8:
 	VMASKMOVPS (DX)(AX*4), Y0, Y0
 
 fresh8:
-	MOVQ    cols+40(FP), R12
+	MOVQ    cols+48(FP), R12
 	LEAQ    (R12)(AX*4), R12
-	MOVQ    n+48(FP), R13
+	MOVQ    n+56(FP), R13
 	SUBQ    AX, R13
 	DECQ    R13
 	CMPQ    R13, $+7
@@ -134,8 +150,8 @@ few8:
 	MOVLQSX (R12)(R11*4), R11
 
 scaled8:
-	MOVQ  stride+32(FP), R12
-	MOVQ  b+24(FP), R13
+	MOVQ  stride+40(FP), R12
+	MOVQ  b+32(FP), R13
 	IMULQ R12, DX
 	ADDQ  R13, DX
 	IMULQ R12, BX
@@ -242,7 +258,7 @@ reduce8:
 	VADDPS     Y2, Y0, Y0
 	CMPQ       R13, CX
 	JL         slice8
-	MOVQ       n+48(FP), DX
+	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
 	MOVQ       $+8, BX
 	CMPQ       DX, BX
@@ -251,15 +267,15 @@ reduce8:
 	SHLQ       $0x02, DX
 	SUBQ       DX, BX
 	VMOVDQU    32(BX), Y1
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+8, DX
 	JNZ        store0_8
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+3, DX
 	JZ         alpha0_8
 	MOVQ       s+8(FP), DX
 	VMASKMOVPS (DX)(AX*4), Y1, Y2
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	ANDQ       $+3, DX
 	CMPQ       DX, $+2
 	JEQ        residual0_8
@@ -275,12 +291,12 @@ quotient0_8:
 	VDIVPS Y0, Y2, Y0
 
 alpha0_8:
-	VBROADCASTSS alpha+80(FP), Y3
+	VBROADCASTSS alpha+112(FP), Y3
 	VMULPS       Y3, Y0, Y0
-	MOVQ         op+72(FP), DX
+	MOVQ         op+104(FP), DX
 	TESTQ        $+16, DX
 	JZ           store0_8
-	VBROADCASTSS beta+84(FP), Y3
+	VBROADCASTSS beta+116(FP), Y3
 	MOVQ         p+0(FP), DX
 	VMASKMOVPS   (DX)(AX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
@@ -292,14 +308,14 @@ store0_8:
 	JMP        next
 
 four:
-	MOVQ    ahead+56(FP), DX
+	MOVQ    ahead+88(FP), DX
 	SUBQ    AX, DX
 	CMPQ    DX, $+8
 	JL      unfetched4
-	MOVQ    cols+40(FP), DX
+	MOVQ    cols+48(FP), DX
 	LEAQ    (DX)(AX*4), DX
-	MOVQ    stride+32(FP), BX
-	MOVQ    b+24(FP), SI
+	MOVQ    stride+40(FP), BX
+	MOVQ    b+32(FP), SI
 	MOVLQSX 16(DX), DI
 	IMULQ   BX, DI
 	ADDQ    SI, DI
@@ -327,13 +343,13 @@ fetch4:
 	JL         fetch4
 
 unfetched4:
-	MOVQ       cols+40(FP), DX
+	MOVQ       cols+48(FP), DX
 	PREFETCHT0 512(DX)(AX*4)
 	VXORPS     Y0, Y0, Y0
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+4, DX
 	JZ         fresh4
-	MOVQ       n+48(FP), DX
+	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
 	MOVQ       $+4, BX
 	CMPQ       DX, BX
@@ -346,9 +362,9 @@ unfetched4:
 	VMASKMOVPS (DX)(AX*4), Y0, Y0
 
 fresh4:
-	MOVQ    cols+40(FP), R8
+	MOVQ    cols+48(FP), R8
 	LEAQ    (R8)(AX*4), R8
-	MOVQ    n+48(FP), R9
+	MOVQ    n+56(FP), R9
 	SUBQ    AX, R9
 	DECQ    R9
 	CMPQ    R9, $+3
@@ -375,8 +391,8 @@ few4:
 	MOVLQSX (R8)(DI*4), DI
 
 scaled4:
-	MOVQ  stride+32(FP), R8
-	MOVQ  b+24(FP), R9
+	MOVQ  stride+40(FP), R8
+	MOVQ  b+32(FP), R9
 	IMULQ R8, DX
 	ADDQ  R9, DX
 	IMULQ R8, BX
@@ -450,7 +466,7 @@ reduce4:
 	VADDPS     Y1, Y0, Y0
 	CMPQ       R9, CX
 	JL         slice4
-	MOVQ       n+48(FP), DX
+	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
 	MOVQ       $+4, BX
 	CMPQ       DX, BX
@@ -459,15 +475,15 @@ reduce4:
 	SHLQ       $0x02, DX
 	SUBQ       DX, BX
 	VMOVDQU    32(BX), Y1
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+8, DX
 	JNZ        store0_4
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	TESTQ      $+3, DX
 	JZ         alpha0_4
 	MOVQ       s+8(FP), DX
 	VMASKMOVPS (DX)(AX*4), Y1, Y2
-	MOVQ       op+72(FP), DX
+	MOVQ       op+104(FP), DX
 	ANDQ       $+3, DX
 	CMPQ       DX, $+2
 	JEQ        residual0_4
@@ -483,12 +499,12 @@ quotient0_4:
 	VDIVPS Y0, Y2, Y0
 
 alpha0_4:
-	VBROADCASTSS alpha+80(FP), Y3
+	VBROADCASTSS alpha+112(FP), Y3
 	VMULPS       Y3, Y0, Y0
-	MOVQ         op+72(FP), DX
+	MOVQ         op+104(FP), DX
 	TESTQ        $+16, DX
 	JZ           store0_4
-	VBROADCASTSS beta+84(FP), Y3
+	VBROADCASTSS beta+116(FP), Y3
 	MOVQ         p+0(FP), DX
 	VMASKMOVPS   (DX)(AX*4), Y1, Y2
 	VFMADD231PS  Y2, Y3, Y0
@@ -500,6 +516,133 @@ store0_4:
 	JMP        next
 
 done:
+	MOVQ    rows+80(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+80(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), DX
+	LEAQ    (DX)(AX*4), DX
+	MOVQ    DX, cols+48(FP)
+	MOVQ    ahead+88(FP), DX
+	SUBQ    AX, DX
+	MOVQ    DX, ahead+88(FP)
+	MOVQ    segs+72(FP), DX
+	TESTQ   DX, DX
+	JNZ     segment
+	MOVQ    p+0(FP), DX
+	MOVQ    AX, BX
+	SHLQ    $0x02, BX
+	ADDQ    BX, DX
+	MOVQ    DX, p+0(FP)
+	MOVQ    s+8(FP), DX
+	SHLQ    $0x02, AX
+	ADDQ    AX, DX
+	MOVQ    DX, s+8(FP)
+	MOVQ    a+16(FP), AX
+	MOVQ    step+24(FP), DX
+	ADDQ    DX, AX
+	LEAQ    (AX)(DX*4), DX
+	MOVQ    CX, BX
+	MOVQ    $+512, SI
+	CMPQ    BX, SI
+	CMOVQGT SI, BX
+
+fetch_row:
+	PREFETCHT0 (DX)
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JG         fetch_row
+	PREFETCHT0 -1(DX)(BX*1)
+	MOVQ       AX, a+16(FP)
+	MOVQ       ptr+64(FP), DX
+	MOVQ       8(DX), AX
+	SUBQ       (DX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, DX
+	MOVQ       DX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVQ    (AX), DX
+	SHLQ    $0x02, DX
+	MOVQ    (SP), BX
+	LEAQ    (BX)(DX*1), DX
+	MOVQ    DX, p+0(FP)
+	MOVQ    (AX), DX
+	SHLQ    $0x02, DX
+	MOVQ    8(SP), BX
+	LEAQ    (BX)(DX*1), DX
+	MOVQ    DX, s+8(FP)
+	MOVLQSX 12(AX), DX
+	MOVQ    step+24(FP), BX
+	IMULQ   BX, DX
+	MOVQ    16(SP), BX
+	LEAQ    (BX)(DX*1), DX
+	MOVQ    DX, a+16(FP)
+	MOVLQSX 8(AX), DX
+	MOVQ    DX, n+56(FP)
+	MOVQ    rows+80(FP), DX
+	CMPQ    DX, $+4
+	JLE     fetched
+	MOVQ    64(AX), DX
+	SHLQ    $0x02, DX
+	MOVQ    (SP), BX
+	MOVLQSX 72(AX), SI
+	SHLQ    $0x02, SI
+	LEAQ    (BX)(DX*1), DX
+	MOVQ    SI, BX
+	MOVQ    $+512, SI
+	CMPQ    BX, SI
+	CMOVQGT SI, BX
+
+fetch_segment_p:
+	PREFETCHT0 (DX)
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JG         fetch_segment_p
+	PREFETCHT0 -1(DX)(BX*1)
+	MOVQ       64(AX), DX
+	SHLQ       $0x02, DX
+	MOVQ       8(SP), BX
+	MOVLQSX    72(AX), SI
+	SHLQ       $0x02, SI
+	LEAQ       (BX)(DX*1), DX
+	MOVQ       SI, BX
+	MOVQ       $+512, SI
+	CMPQ       BX, SI
+	CMOVQGT    SI, BX
+
+fetch_segment_s:
+	PREFETCHT0 (DX)
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JG         fetch_segment_s
+	PREFETCHT0 -1(DX)(BX*1)
+	MOVLQSX    76(AX), DX
+	MOVQ       step+24(FP), BX
+	IMULQ      BX, DX
+	MOVQ       16(SP), BX
+	LEAQ       (BX)(DX*1), DX
+	MOVQ       CX, BX
+	MOVQ       $+512, SI
+	CMPQ       BX, SI
+	CMOVQGT    SI, BX
+
+fetch_segment_a:
+	PREFETCHT0 (DX)
+	ADDQ       $+64, DX
+	SUBQ       $+64, BX
+	JG         fetch_segment_a
+	PREFETCHT0 -1(DX)(BX*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
@@ -4354,832 +4497,1912 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMASKMOVPS (CX), Y0, Y1
+// func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMASKMOVPS (AX), Y0, Y2
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y2
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+257
+	CMPQ       SI, $+257
 	JL         unfetched32
-	MOVLQSX    1024(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    1024(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y3
-	VMULPS       Y2, Y3, Y3
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y3
+	VMULPS       Y1, Y3, Y3
 	VMASKMOVPS   (AX), Y0, Y4
-	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+257
+	CMPQ       SI, $+257
 	JL         unfetched16
-	MOVLQSX    1024(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    1024(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y3
-	VMULPS       Y2, Y3, Y3
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y3
+	VMULPS       Y1, Y3, Y3
 	VMASKMOVPS   (AX), X0, X4
-	VFMADD231PS  X4, X3, X1
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X4, X3, X2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMASKMOVPS Y1, Y0, (CX)
+	MOVQ       c+0(FP), AX
+	VMASKMOVPS Y2, Y0, (AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+32, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+32, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMASKMOVPS 32(CX), Y0, Y2
+// func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMASKMOVPS 32(AX), Y0, Y3
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y3
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+129
+	CMPQ       SI, $+129
 	JL         unfetched32
-	MOVLQSX    512(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    512(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  (AX), Y4, Y1
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD231PS  (AX), Y4, Y2
 	VMASKMOVPS   32(AX), Y0, Y5
-	VFMADD231PS  Y5, Y4, Y2
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+129
+	CMPQ       SI, $+129
 	JL         unfetched16
-	MOVLQSX    512(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    512(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y4
-	VMULPS       Y3, Y4, Y4
-	VFMADD231PS  (AX), Y4, Y1
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD231PS  (AX), Y4, Y2
 	VMASKMOVPS   32(AX), X0, X5
-	VFMADD231PS  X5, X4, X2
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X5, X4, X3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMASKMOVPS Y2, Y0, 32(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMASKMOVPS Y3, Y0, 32(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+64, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+64, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMASKMOVPS 64(CX), Y0, Y3
+// func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMASKMOVPS 64(AX), Y0, Y4
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y4
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+86
+	CMPQ       SI, $+86
 	JL         unfetched32
-	MOVLQSX    340(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    340(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y5
-	VMULPS       Y4, Y5, Y5
-	VFMADD231PS  (AX), Y5, Y1
-	VFMADD231PS  32(AX), Y5, Y2
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y5
+	VMULPS       Y1, Y5, Y5
+	VFMADD231PS  (AX), Y5, Y2
+	VFMADD231PS  32(AX), Y5, Y3
 	VMASKMOVPS   64(AX), Y0, Y6
-	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y6, Y5, Y4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+86
+	CMPQ       SI, $+86
 	JL         unfetched16
-	MOVLQSX    340(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    340(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y5
-	VMULPS       Y4, Y5, Y5
-	VFMADD231PS  (AX), Y5, Y1
-	VFMADD231PS  32(AX), Y5, Y2
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y5
+	VMULPS       Y1, Y5, Y5
+	VFMADD231PS  (AX), Y5, Y2
+	VFMADD231PS  32(AX), Y5, Y3
 	VMASKMOVPS   64(AX), X0, X6
-	VFMADD231PS  X6, X5, X3
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X6, X5, X4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMASKMOVPS Y3, Y0, 64(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMASKMOVPS Y4, Y0, 64(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+96, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+96, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMOVUPS    64(CX), Y3
-	VMASKMOVPS 96(CX), Y0, Y4
+// func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMOVUPS    64(AX), Y4
+	VMASKMOVPS 96(AX), Y0, Y5
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y5
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+65
+	CMPQ       SI, $+65
 	JL         unfetched32
-	MOVLQSX    256(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    256(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y6
-	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  (AX), Y6, Y1
-	VFMADD231PS  32(AX), Y6, Y2
-	VFMADD231PS  64(AX), Y6, Y3
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y6
+	VMULPS       Y1, Y6, Y6
+	VFMADD231PS  (AX), Y6, Y2
+	VFMADD231PS  32(AX), Y6, Y3
+	VFMADD231PS  64(AX), Y6, Y4
 	VMASKMOVPS   96(AX), Y0, Y7
-	VFMADD231PS  Y7, Y6, Y4
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y7, Y6, Y5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+65
+	CMPQ       SI, $+65
 	JL         unfetched16
-	MOVLQSX    256(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    256(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y6
-	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  (AX), Y6, Y1
-	VFMADD231PS  32(AX), Y6, Y2
-	VFMADD231PS  64(AX), Y6, Y3
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y6
+	VMULPS       Y1, Y6, Y6
+	VFMADD231PS  (AX), Y6, Y2
+	VFMADD231PS  32(AX), Y6, Y3
+	VFMADD231PS  64(AX), Y6, Y4
 	VMASKMOVPS   96(AX), X0, X7
-	VFMADD231PS  X7, X6, X4
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X7, X6, X5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMOVUPS    Y3, 64(CX)
-	VMASKMOVPS Y4, Y0, 96(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y4, 64(AX)
+	VMASKMOVPS Y5, Y0, 96(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+128, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+128, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x5(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMOVUPS    64(CX), Y3
-	VMOVUPS    96(CX), Y4
-	VMASKMOVPS 128(CX), Y0, Y5
+// func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMOVUPS    64(AX), Y4
+	VMOVUPS    96(AX), Y5
+	VMASKMOVPS 128(AX), Y0, Y6
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y6
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+52
+	CMPQ       SI, $+52
 	JL         unfetched32
-	MOVLQSX    204(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    204(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y7
-	VMULPS       Y6, Y7, Y7
-	VFMADD231PS  (AX), Y7, Y1
-	VFMADD231PS  32(AX), Y7, Y2
-	VFMADD231PS  64(AX), Y7, Y3
-	VFMADD231PS  96(AX), Y7, Y4
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y7
+	VMULPS       Y1, Y7, Y7
+	VFMADD231PS  (AX), Y7, Y2
+	VFMADD231PS  32(AX), Y7, Y3
+	VFMADD231PS  64(AX), Y7, Y4
+	VFMADD231PS  96(AX), Y7, Y5
 	VMASKMOVPS   128(AX), Y0, Y8
-	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y8, Y7, Y6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+52
+	CMPQ       SI, $+52
 	JL         unfetched16
-	MOVLQSX    204(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    204(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y7
-	VMULPS       Y6, Y7, Y7
-	VFMADD231PS  (AX), Y7, Y1
-	VFMADD231PS  32(AX), Y7, Y2
-	VFMADD231PS  64(AX), Y7, Y3
-	VFMADD231PS  96(AX), Y7, Y4
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y7
+	VMULPS       Y1, Y7, Y7
+	VFMADD231PS  (AX), Y7, Y2
+	VFMADD231PS  32(AX), Y7, Y3
+	VFMADD231PS  64(AX), Y7, Y4
+	VFMADD231PS  96(AX), Y7, Y5
 	VMASKMOVPS   128(AX), X0, X8
-	VFMADD231PS  X8, X7, X5
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X8, X7, X6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMOVUPS    Y3, 64(CX)
-	VMOVUPS    Y4, 96(CX)
-	VMASKMOVPS Y5, Y0, 128(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y4, 64(AX)
+	VMOVUPS    Y5, 96(AX)
+	VMASKMOVPS Y6, Y0, 128(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+160, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+160, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x6(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMOVUPS    64(CX), Y3
-	VMOVUPS    96(CX), Y4
-	VMOVUPS    128(CX), Y5
-	VMASKMOVPS 160(CX), Y0, Y6
+// func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMOVUPS    64(AX), Y4
+	VMOVUPS    96(AX), Y5
+	VMOVUPS    128(AX), Y6
+	VMASKMOVPS 160(AX), Y0, Y7
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y7
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+43
+	CMPQ       SI, $+43
 	JL         unfetched32
-	MOVLQSX    168(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    168(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y8
-	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  (AX), Y8, Y1
-	VFMADD231PS  32(AX), Y8, Y2
-	VFMADD231PS  64(AX), Y8, Y3
-	VFMADD231PS  96(AX), Y8, Y4
-	VFMADD231PS  128(AX), Y8, Y5
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y8
+	VMULPS       Y1, Y8, Y8
+	VFMADD231PS  (AX), Y8, Y2
+	VFMADD231PS  32(AX), Y8, Y3
+	VFMADD231PS  64(AX), Y8, Y4
+	VFMADD231PS  96(AX), Y8, Y5
+	VFMADD231PS  128(AX), Y8, Y6
 	VMASKMOVPS   160(AX), Y0, Y9
-	VFMADD231PS  Y9, Y8, Y6
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y9, Y8, Y7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+43
+	CMPQ       SI, $+43
 	JL         unfetched16
-	MOVLQSX    168(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    168(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y8
-	VMULPS       Y7, Y8, Y8
-	VFMADD231PS  (AX), Y8, Y1
-	VFMADD231PS  32(AX), Y8, Y2
-	VFMADD231PS  64(AX), Y8, Y3
-	VFMADD231PS  96(AX), Y8, Y4
-	VFMADD231PS  128(AX), Y8, Y5
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y8
+	VMULPS       Y1, Y8, Y8
+	VFMADD231PS  (AX), Y8, Y2
+	VFMADD231PS  32(AX), Y8, Y3
+	VFMADD231PS  64(AX), Y8, Y4
+	VFMADD231PS  96(AX), Y8, Y5
+	VFMADD231PS  128(AX), Y8, Y6
 	VMASKMOVPS   160(AX), X0, X9
-	VFMADD231PS  X9, X8, X6
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X9, X8, X7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMOVUPS    Y3, 64(CX)
-	VMOVUPS    Y4, 96(CX)
-	VMOVUPS    Y5, 128(CX)
-	VMASKMOVPS Y6, Y0, 160(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y4, 64(AX)
+	VMOVUPS    Y5, 96(AX)
+	VMOVUPS    Y6, 128(AX)
+	VMASKMOVPS Y7, Y0, 160(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+192, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+192, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x7(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMOVUPS    64(CX), Y3
-	VMOVUPS    96(CX), Y4
-	VMOVUPS    128(CX), Y5
-	VMOVUPS    160(CX), Y6
-	VMASKMOVPS 192(CX), Y0, Y7
+// func spmmF32AVX2x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMOVUPS    64(AX), Y4
+	VMOVUPS    96(AX), Y5
+	VMOVUPS    128(AX), Y6
+	VMOVUPS    160(AX), Y7
+	VMASKMOVPS 192(AX), Y0, Y8
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y8
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+37
+	CMPQ       SI, $+37
 	JL         unfetched32
-	MOVLQSX    144(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    144(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
 unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (AX), Y9, Y1
-	VFMADD231PS  32(AX), Y9, Y2
-	VFMADD231PS  64(AX), Y9, Y3
-	VFMADD231PS  96(AX), Y9, Y4
-	VFMADD231PS  128(AX), Y9, Y5
-	VFMADD231PS  160(AX), Y9, Y6
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y9
+	VMULPS       Y1, Y9, Y9
+	VFMADD231PS  (AX), Y9, Y2
+	VFMADD231PS  32(AX), Y9, Y3
+	VFMADD231PS  64(AX), Y9, Y4
+	VFMADD231PS  96(AX), Y9, Y5
+	VFMADD231PS  128(AX), Y9, Y6
+	VFMADD231PS  160(AX), Y9, Y7
 	VMASKMOVPS   192(AX), Y0, Y10
-	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y10, Y9, Y8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+37
+	CMPQ       SI, $+37
 	JL         unfetched16
-	MOVLQSX    144(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    144(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
 unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y9
-	VMULPS       Y8, Y9, Y9
-	VFMADD231PS  (AX), Y9, Y1
-	VFMADD231PS  32(AX), Y9, Y2
-	VFMADD231PS  64(AX), Y9, Y3
-	VFMADD231PS  96(AX), Y9, Y4
-	VFMADD231PS  128(AX), Y9, Y5
-	VFMADD231PS  160(AX), Y9, Y6
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y9
+	VMULPS       Y1, Y9, Y9
+	VFMADD231PS  (AX), Y9, Y2
+	VFMADD231PS  32(AX), Y9, Y3
+	VFMADD231PS  64(AX), Y9, Y4
+	VFMADD231PS  96(AX), Y9, Y5
+	VFMADD231PS  128(AX), Y9, Y6
+	VFMADD231PS  160(AX), Y9, Y7
 	VMASKMOVPS   192(AX), X0, X10
-	VFMADD231PS  X10, X9, X7
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X10, X9, X8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMOVUPS    Y3, 64(CX)
-	VMOVUPS    Y4, 96(CX)
-	VMOVUPS    Y5, 128(CX)
-	VMOVUPS    Y6, 160(CX)
-	VMASKMOVPS Y7, Y0, 192(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y4, 64(AX)
+	VMOVUPS    Y5, 96(AX)
+	VMOVUPS    Y6, 128(AX)
+	VMOVUPS    Y7, 160(AX)
+	VMASKMOVPS Y8, Y0, 192(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+224, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+224, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x8(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $0-84
-	MOVQ       tail+64(FP), AX
-	LEAQ       onesF32AVX2<>+0(SB), CX
-	SHLQ       $0x02, AX
-	SUBQ       AX, CX
-	VMOVDQU    32(CX), Y0
-	MOVQ       c+0(FP), CX
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	MOVQ       fresh+72(FP), AX
-	TESTQ      AX, AX
-	JNZ        begin
-	VMOVUPS    (CX), Y1
-	VMOVUPS    32(CX), Y2
-	VMOVUPS    64(CX), Y3
-	VMOVUPS    96(CX), Y4
-	VMOVUPS    128(CX), Y5
-	VMOVUPS    160(CX), Y6
-	VMOVUPS    192(CX), Y7
-	VMASKMOVPS 224(CX), Y0, Y8
+// func spmmF32AVX2x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $16-132
+	MOVQ         tail+112(FP), AX
+	LEAQ         onesF32AVX2<>+0(SB), CX
+	SHLQ         $0x02, AX
+	SUBQ         AX, CX
+	VMOVDQU      32(CX), Y0
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+128(FP), Y1
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VXORPS  Y8, Y8, Y8
+	VXORPS  Y9, Y9, Y9
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ       c+0(FP), AX
+	VMOVUPS    (AX), Y2
+	VMOVUPS    32(AX), Y3
+	VMOVUPS    64(AX), Y4
+	VMOVUPS    96(AX), Y5
+	VMOVUPS    128(AX), Y6
+	VMOVUPS    160(AX), Y7
+	VMOVUPS    192(AX), Y8
+	VMASKMOVPS 224(AX), Y0, Y9
 
 begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSS alpha+80(FP), Y9
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next16
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next16
 
 next32:
-	CMPQ       R10, $+33
+	CMPQ       SI, $+33
 	JL         unfetched32
-	MOVLQSX    128(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    128(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
 unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
 	JLE        near32
-	PREFETCHT0 512(DX)
+	PREFETCHT0 512(R8)
 
 near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y10
-	VMULPS       Y9, Y10, Y10
-	VFMADD231PS  (AX), Y10, Y1
-	VFMADD231PS  32(AX), Y10, Y2
-	VFMADD231PS  64(AX), Y10, Y3
-	VFMADD231PS  96(AX), Y10, Y4
-	VFMADD231PS  128(AX), Y10, Y5
-	VFMADD231PS  160(AX), Y10, Y6
-	VFMADD231PS  192(AX), Y10, Y7
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y10
+	VMULPS       Y1, Y10, Y10
+	VFMADD231PS  (AX), Y10, Y2
+	VFMADD231PS  32(AX), Y10, Y3
+	VFMADD231PS  64(AX), Y10, Y4
+	VFMADD231PS  96(AX), Y10, Y5
+	VFMADD231PS  128(AX), Y10, Y6
+	VFMADD231PS  160(AX), Y10, Y7
+	VFMADD231PS  192(AX), Y10, Y8
 	VMASKMOVPS   224(AX), Y0, Y11
-	VFMADD231PS  Y11, Y10, Y8
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  Y11, Y10, Y9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next32
 	JMP          store
 
 next16:
-	CMPQ       R10, $+33
+	CMPQ       SI, $+33
 	JL         unfetched16
-	MOVLQSX    128(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
+	MOVLQSX    128(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
 unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
 	JLE        near16
-	PREFETCHT0 512(DX)
+	PREFETCHT0 512(R8)
 
 near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSS (DX), Y10
-	VMULPS       Y9, Y10, Y10
-	VFMADD231PS  (AX), Y10, Y1
-	VFMADD231PS  32(AX), Y10, Y2
-	VFMADD231PS  64(AX), Y10, Y3
-	VFMADD231PS  96(AX), Y10, Y4
-	VFMADD231PS  128(AX), Y10, Y5
-	VFMADD231PS  160(AX), Y10, Y6
-	VFMADD231PS  192(AX), Y10, Y7
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSS (R8), Y10
+	VMULPS       Y1, Y10, Y10
+	VFMADD231PS  (AX), Y10, Y2
+	VFMADD231PS  32(AX), Y10, Y3
+	VFMADD231PS  64(AX), Y10, Y4
+	VFMADD231PS  96(AX), Y10, Y5
+	VFMADD231PS  128(AX), Y10, Y6
+	VFMADD231PS  160(AX), Y10, Y7
+	VFMADD231PS  192(AX), Y10, Y8
 	VMASKMOVPS   224(AX), X0, X11
-	VFMADD231PS  X11, X10, X8
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
+	VFMADD231PS  X11, X10, X9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
 	JNZ          next16
 
 store:
-	VMOVUPS    Y1, (CX)
-	VMOVUPS    Y2, 32(CX)
-	VMOVUPS    Y3, 64(CX)
-	VMOVUPS    Y4, 96(CX)
-	VMOVUPS    Y5, 128(CX)
-	VMOVUPS    Y6, 160(CX)
-	VMOVUPS    Y7, 192(CX)
-	VMASKMOVPS Y8, Y0, 224(CX)
+	MOVQ       c+0(FP), AX
+	VMOVUPS    Y2, (AX)
+	VMOVUPS    Y3, 32(AX)
+	VMOVUPS    Y4, 64(AX)
+	VMOVUPS    Y5, 96(AX)
+	VMOVUPS    Y6, 128(AX)
+	VMOVUPS    Y7, 160(AX)
+	VMOVUPS    Y8, 192(AX)
+	VMASKMOVPS Y9, Y0, 224(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+256, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+256, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x02, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET

@@ -4,12 +4,13 @@
 
 package asm
 
-// sddmmF32AVX2 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n. Rows have depth ≥ 1
-// elements; those of B begin at b and are stride bytes apart. cols has at least ahead ≥ n elements, of
-// which those behind n are prefetched. The bits of op are those of type Op.
+// sddmmF32AVX2 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of rows rows i. Rows have
+// depth ≥ 1 elements; those of A begin at a and are step bytes apart, those of B begin at b and are stride bytes apart. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. The bits of op are those of type Op.
 //
 //go:noescape
-func sddmmF32AVX2(p *float32, s *float32, a *float32, b *float32, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float32, beta float32)
+func sddmmF32AVX2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rows int, ahead int, depth int, op int, alpha float32, beta float32)
 
 // sddmmF32AVX2K1 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
 // rows of 1 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
@@ -87,66 +88,82 @@ func sddmmF32AVX2K4(p *float32, s *float32, a *float32, step int, b *float32, st
 //go:noescape
 func spmmF32AVX2K4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 
-// spmmF32AVX2x1 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 0
-// to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 0 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x1(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x2 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 8
-// to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 8 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x2(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x3 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 16
-// to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 16 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x3(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x4 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 24
-// to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 24 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x4(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x5 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 32
-// to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 32 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x5(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x6 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 40
-// to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 40 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x6(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x7 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 48
-// to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 48 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x7(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
 
-// spmmF32AVX2x8 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 56
-// to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF32AVX2x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 56 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX2x8(c *float32, v *float32, step int, b *float32, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX2x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)

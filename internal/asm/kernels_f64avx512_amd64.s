@@ -4,11 +4,10 @@
 
 #include "textflag.h"
 
-// func sddmmF64AVX512(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
+// func sddmmF64AVX512(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rows int, ahead int, depth int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
-TEXT ·sddmmF64AVX512(SB), NOSPLIT, $0-96
-	XORQ AX, AX
-	MOVQ depth+64(FP), CX
+TEXT ·sddmmF64AVX512(SB), NOSPLIT, $24-128
+	MOVQ depth+96(FP), CX
 	SHLQ $0x03, CX
 	MOVQ $+16, DX
 	CMPQ CX, $+256
@@ -19,34 +18,54 @@ TEXT ·sddmmF64AVX512(SB), NOSPLIT, $0-96
 	ADDQ DX, DX
 
 ahead:
+	MOVQ  segs+72(FP), AX
+	TESTQ AX, AX
+	MOVQ  p+0(FP), AX
+	MOVQ  AX, (SP)
+	MOVQ  s+8(FP), AX
+	MOVQ  AX, 8(SP)
+	MOVQ  a+16(FP), AX
+	MOVQ  AX, 16(SP)
+	JNZ   segment
+
+row:
+	XORQ AX, AX
+
 next:
-	MOVQ       n+48(FP), BX
+	MOVQ       n+56(FP), BX
 	SUBQ       AX, BX
 	JLE        done
+	CMPQ       BX, $+4
+	JLE        four
 	CMPQ       BX, $+8
-	JL         four
-	MOVQ       ahead+56(FP), BX
+	JL         eight
+	MOVQ       ahead+88(FP), BX
 	SUBQ       AX, BX
 	SUBQ       DX, BX
 	CMPQ       BX, $+8
-	JL         four
-	MOVQ       cols+40(FP), BX
+	JL         eight
+	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
-	MOVQ       n+48(FP), BX
+	MOVQ       segs+72(FP), BX
+	TESTQ      BX, BX
+	JZ         values_full8
+	MOVQ       n+56(FP), BX
 	SUBQ       AX, BX
 	CMPQ       BX, $+136
-	JL         near8
+	JL         near_full8
+
+values_full8:
 	MOVQ       s+8(FP), BX
 	PREFETCHT0 1024(BX)(AX*8)
 	MOVQ       p+0(FP), BX
 	PREFETCHT0 1024(BX)(AX*8)
 
-near8:
+near_full8:
 	VXORPS    Z0, Z0, Z0
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	TESTQ     $+4, BX
-	JZ        fresh8
-	MOVQ      n+48(FP), BX
+	JZ        fresh_full8
+	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
 	CMPQ      BX, SI
@@ -57,18 +76,18 @@ near8:
 	MOVQ      p+0(FP), BX
 	VMOVUPD.Z (BX)(AX*8), K1, Z0
 
-fresh8:
+fresh_full8:
 	XORQ BX, BX
 
-slice8:
+slice_full8:
 	MOVQ CX, SI
 	SUBQ BX, SI
 	CMPQ SI, $+1152
-	JG   whole8
+	JG   whole_full8
 	CMPQ SI, $+1024
-	JNE  tail8
+	JNE  tail_full8
 
-whole8:
+whole_full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -86,11 +105,11 @@ whole8:
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD     960(SI)(BX*1), Z16
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), R8
+	MOVQ        stride+40(FP), R8
 	MOVLQSX     (SI)(DX*4), R9
 	IMULQ       R8, R9
 	ADDQ        DI, R9
@@ -419,10 +438,10 @@ whole8:
 	VADDPD      Z3, Z0, Z0
 	ADDQ        $+1024, BX
 	CMPQ        BX, CX
-	JL          slice8
-	JMP         summed8
+	JL          slice_full8
+	JMP         summed_full8
 
-tail8:
+tail_full8:
 	LEAQ       -1(SI), DI
 	ANDQ       $+63, DI
 	SHRQ       $0x03, DI
@@ -431,16 +450,16 @@ tail8:
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
 	CMPQ       SI, $+64
-	JG         more1_8
+	JG         more1__full8
 	CMPQ       DI, $+2
-	JG         long1_8
+	JG         long1__full8
 	MOVQ       a+16(FP), SI
 	VMOVUPD.Z  (SI)(BX*1), K1, Z1
-	MOVQ       cols+40(FP), SI
+	MOVQ       cols+48(FP), SI
 	LEAQ       (SI)(AX*4), SI
-	MOVQ       b+24(FP), DI
+	MOVQ       b+32(FP), DI
 	ADDQ       BX, DI
-	MOVQ       stride+32(FP), BX
+	MOVQ       stride+40(FP), BX
 	VXORPS     Z2, Z2, Z2
 	MOVLQSX    (SI)(DX*4), R8
 	IMULQ      BX, R8
@@ -536,16 +555,16 @@ tail8:
 	VSHUFF64X2 $0xdd, Z2, Z1, Z1
 	VADDPD     Z3, Z1, Z3
 	VADDPD     Z3, Z0, Z0
-	JMP        summed8
+	JMP        summed_full8
 
-long1_8:
+long1__full8:
 	MOVQ       a+16(FP), SI
 	VMOVUPD.Z  (SI)(BX*1), K1, Z1
-	MOVQ       cols+40(FP), SI
+	MOVQ       cols+48(FP), SI
 	LEAQ       (SI)(AX*4), SI
-	MOVQ       b+24(FP), DI
+	MOVQ       b+32(FP), DI
 	ADDQ       BX, DI
-	MOVQ       stride+32(FP), BX
+	MOVQ       stride+40(FP), BX
 	VXORPS     Z2, Z2, Z2
 	MOVLQSX    (SI)(DX*4), R8
 	IMULQ      BX, R8
@@ -641,21 +660,21 @@ long1_8:
 	VSHUFF64X2 $0xdd, Z2, Z1, Z1
 	VADDPD     Z3, Z1, Z3
 	VADDPD     Z3, Z0, Z0
-	JMP        summed8
+	JMP        summed_full8
 
-more1_8:
+more1__full8:
 	CMPQ        SI, $+128
-	JG          more2_8
+	JG          more2__full8
 	CMPQ        DI, $+2
-	JG          long2_8
+	JG          long2__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z3, Z3, Z3
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -767,17 +786,17 @@ more1_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long2_8:
+long2__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z3, Z3, Z3
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -881,22 +900,22 @@ long2_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more2_8:
+more2__full8:
 	CMPQ        SI, $+192
-	JG          more3_8
+	JG          more3__full8
 	CMPQ        DI, $+2
-	JG          long3_8
+	JG          long3__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD.Z   128(SI)(BX*1), K1, Z3
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z4, Z4, Z4
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1024,18 +1043,18 @@ more2_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long3_8:
+long3__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD.Z   128(SI)(BX*1), K1, Z3
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z4, Z4, Z4
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1155,23 +1174,23 @@ long3_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more3_8:
+more3__full8:
 	CMPQ        SI, $+256
-	JG          more4_8
+	JG          more4__full8
 	CMPQ        DI, $+2
-	JG          long4_8
+	JG          long4__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD.Z   192(SI)(BX*1), K1, Z4
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z5, Z5, Z5
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1315,19 +1334,19 @@ more3_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long4_8:
+long4__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD.Z   192(SI)(BX*1), K1, Z4
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z5, Z5, Z5
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1463,24 +1482,24 @@ long4_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more4_8:
+more4__full8:
 	CMPQ        SI, $+320
-	JG          more5_8
+	JG          more5__full8
 	CMPQ        DI, $+2
-	JG          long5_8
+	JG          long5__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD.Z   256(SI)(BX*1), K1, Z5
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z6, Z6, Z6
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1640,20 +1659,20 @@ more4_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long5_8:
+long5__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD.Z   256(SI)(BX*1), K1, Z5
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z6, Z6, Z6
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1805,13 +1824,13 @@ long5_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more5_8:
+more5__full8:
 	CMPQ        SI, $+384
-	JG          more6_8
+	JG          more6__full8
 	CMPQ        DI, $+2
-	JG          long6_8
+	JG          long6__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -1819,11 +1838,11 @@ more5_8:
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD.Z   320(SI)(BX*1), K1, Z6
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z7, Z7, Z7
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -1999,9 +2018,9 @@ more5_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long6_8:
+long6__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -2009,11 +2028,11 @@ long6_8:
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD.Z   320(SI)(BX*1), K1, Z6
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z7, Z7, Z7
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -2181,13 +2200,13 @@ long6_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more6_8:
+more6__full8:
 	CMPQ        SI, $+448
-	JG          more7_8
+	JG          more7__full8
 	CMPQ        DI, $+2
-	JG          long7_8
+	JG          long7__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -2196,11 +2215,11 @@ more6_8:
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD.Z   384(SI)(BX*1), K1, Z7
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z8, Z8, Z8
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -2392,9 +2411,9 @@ more6_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long7_8:
+long7__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -2403,11 +2422,11 @@ long7_8:
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD.Z   384(SI)(BX*1), K1, Z7
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z8, Z8, Z8
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -2591,13 +2610,13 @@ long7_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more7_8:
+more7__full8:
 	CMPQ        SI, $+512
-	JG          more8_8
+	JG          more8__full8
 	CMPQ        DI, $+2
-	JG          long8_8
+	JG          long8__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -2607,11 +2626,11 @@ more7_8:
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD.Z   448(SI)(BX*1), K1, Z8
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z9, Z9, Z9
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -2819,9 +2838,9 @@ more7_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long8_8:
+long8__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -2831,11 +2850,11 @@ long8_8:
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD.Z   448(SI)(BX*1), K1, Z8
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z9, Z9, Z9
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -3035,13 +3054,13 @@ long8_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more8_8:
+more8__full8:
 	CMPQ        SI, $+576
-	JG          more9_8
+	JG          more9__full8
 	CMPQ        DI, $+2
-	JG          long9_8
+	JG          long9__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -3052,11 +3071,11 @@ more8_8:
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD     448(SI)(BX*1), Z8
 	VMOVUPD.Z   512(SI)(BX*1), K1, Z9
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z10, Z10, Z10
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -3280,9 +3299,9 @@ more8_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-long9_8:
+long9__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -3293,11 +3312,11 @@ long9_8:
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD     448(SI)(BX*1), Z8
 	VMOVUPD.Z   512(SI)(BX*1), K1, Z9
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z10, Z10, Z10
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -3513,11 +3532,11 @@ long9_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more9_8:
+more9__full8:
 	CMPQ        SI, $+640
-	JG          more10_8
+	JG          more10__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -3529,11 +3548,11 @@ more9_8:
 	VMOVUPD     448(SI)(BX*1), Z8
 	VMOVUPD     512(SI)(BX*1), Z9
 	VMOVUPD.Z   576(SI)(BX*1), K1, Z10
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z11, Z11, Z11
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -3765,11 +3784,11 @@ more9_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more10_8:
+more10__full8:
 	CMPQ        SI, $+704
-	JG          more11_8
+	JG          more11__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -3782,11 +3801,11 @@ more10_8:
 	VMOVUPD     512(SI)(BX*1), Z9
 	VMOVUPD     576(SI)(BX*1), Z10
 	VMOVUPD.Z   640(SI)(BX*1), K1, Z11
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z12, Z12, Z12
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -4034,11 +4053,11 @@ more10_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more11_8:
+more11__full8:
 	CMPQ        SI, $+768
-	JG          more12_8
+	JG          more12__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -4052,11 +4071,11 @@ more11_8:
 	VMOVUPD     576(SI)(BX*1), Z10
 	VMOVUPD     640(SI)(BX*1), Z11
 	VMOVUPD.Z   704(SI)(BX*1), K1, Z12
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z13, Z13, Z13
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -4320,11 +4339,11 @@ more11_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more12_8:
+more12__full8:
 	CMPQ        SI, $+832
-	JG          more13_8
+	JG          more13__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -4339,11 +4358,11 @@ more12_8:
 	VMOVUPD     640(SI)(BX*1), Z11
 	VMOVUPD     704(SI)(BX*1), Z12
 	VMOVUPD.Z   768(SI)(BX*1), K1, Z13
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z14, Z14, Z14
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -4623,11 +4642,11 @@ more12_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more13_8:
+more13__full8:
 	CMPQ        SI, $+896
-	JG          more14_8
+	JG          more14__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -4643,11 +4662,11 @@ more13_8:
 	VMOVUPD     704(SI)(BX*1), Z12
 	VMOVUPD     768(SI)(BX*1), Z13
 	VMOVUPD.Z   832(SI)(BX*1), K1, Z14
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z15, Z15, Z15
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -4943,11 +4962,11 @@ more13_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more14_8:
+more14__full8:
 	CMPQ        SI, $+960
-	JG          more15_8
+	JG          more15__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -4964,11 +4983,11 @@ more14_8:
 	VMOVUPD     768(SI)(BX*1), Z13
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD.Z   896(SI)(BX*1), K1, Z15
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z16, Z16, Z16
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -5280,11 +5299,11 @@ more14_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more15_8:
+more15__full8:
 	CMPQ        SI, $+1024
-	JG          more16_8
+	JG          more16__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -5302,11 +5321,11 @@ more15_8:
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD.Z   960(SI)(BX*1), K1, Z16
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z17, Z17, Z17
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -5634,11 +5653,11 @@ more15_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more16_8:
+more16__full8:
 	CMPQ        SI, $+1088
-	JG          more17_8
+	JG          more17__full8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -5657,11 +5676,11 @@ more16_8:
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD     960(SI)(BX*1), Z16
 	VMOVUPD.Z   1024(SI)(BX*1), K1, Z17
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z18, Z18, Z18
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -6005,9 +6024,9 @@ more16_8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed8
+	JMP         summed_full8
 
-more17_8:
+more17__full8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -6027,11 +6046,11 @@ more17_8:
 	VMOVUPD     960(SI)(BX*1), Z16
 	VMOVUPD     1024(SI)(BX*1), Z17
 	VMOVUPD.Z   1088(SI)(BX*1), K1, Z18
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
+	MOVQ        stride+40(FP), BX
 	VXORPS      Z19, Z19, Z19
 	MOVLQSX     (SI)(DX*4), R8
 	IMULQ       BX, R8
@@ -6392,8 +6411,8 @@ more17_8:
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
 
-summed8:
-	MOVQ      n+48(FP), BX
+summed_full8:
+	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
 	CMPQ      BX, SI
@@ -6401,15 +6420,5826 @@ summed8:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
+	TESTQ     $+8, BX
+	JNZ       store0__full8
+	MOVQ      op+104(FP), BX
+	TESTQ     $+3, BX
+	JZ        alpha0__full8
+	MOVQ      s+8(FP), BX
+	VMOVUPD.Z (BX)(AX*8), K1, Z1
+	MOVQ      op+104(FP), BX
+	ANDQ      $+3, BX
+	CMPQ      BX, $+2
+	JEQ       residual0__full8
+	JGT       quotient0__full8
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha0__full8
+
+residual0__full8:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha0__full8
+
+quotient0__full8:
+	VDIVPD Z0, Z1, Z0
+
+alpha0__full8:
+	VBROADCASTSD alpha+112(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+104(FP), BX
+	TESTQ        $+16, BX
+	JZ           store0__full8
+	VBROADCASTSD beta+120(FP), Z2
+	MOVQ         p+0(FP), BX
+	VMOVUPD.Z    (BX)(AX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store0__full8:
+	MOVQ    p+0(FP), BX
+	VMOVUPD Z0, K1, (BX)(AX*8)
+	ADDQ    $+8, AX
+	JMP     next
+
+eight:
+	MOVQ       cols+48(FP), BX
+	PREFETCHT0 512(BX)(AX*4)
+	MOVQ       segs+72(FP), BX
+	TESTQ      BX, BX
+	JZ         values8
+	MOVQ       n+56(FP), BX
+	SUBQ       AX, BX
+	CMPQ       BX, $+136
+	JL         near8
+
+values8:
+	MOVQ       s+8(FP), BX
+	PREFETCHT0 1024(BX)(AX*8)
+	MOVQ       p+0(FP), BX
+	PREFETCHT0 1024(BX)(AX*8)
+
+near8:
+	VXORPS    Z0, Z0, Z0
+	MOVQ      op+104(FP), BX
+	TESTQ     $+4, BX
+	JZ        fresh8
+	MOVQ      n+56(FP), BX
+	SUBQ      AX, BX
+	MOVQ      $+8, SI
+	CMPQ      BX, SI
+	CMOVQGT   SI, BX
+	MOVQ      $-1, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	MOVQ      p+0(FP), BX
+	VMOVUPD.Z (BX)(AX*8), K1, Z0
+
+fresh8:
+	XORQ BX, BX
+
+slice8:
+	MOVQ CX, SI
+	SUBQ BX, SI
+	CMPQ SI, $+1152
+	JG   whole8
+	CMPQ SI, $+1024
+	JNE  tail8
+
+whole8:
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD     832(SI)(BX*1), Z14
+	VMOVUPD     896(SI)(BX*1), Z15
+	VMOVUPD     960(SI)(BX*1), Z16
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), R8
+	MOVQ        n+56(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	MOVQ        ahead+88(FP), R10
+	SUBQ        AX, R10
+	DECQ        R10
+	MOVQ        $+16, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVLQSX     (SI), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z17
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z17
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z17
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z17
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z17
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z17
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z17
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z17
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z17
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z17
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z17
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z17
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z17
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z17
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z17
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z17
+	MOVQ        $+17, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z18
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z18
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z18
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z18
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z18
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z18
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z18
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z18
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z18
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z18
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z18
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z18
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z18
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z18
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z18
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z18
+	MOVQ        $+18, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+2, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z19
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z19
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z19
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z19
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z19
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z19
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z19
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z19
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z19
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z19
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z19
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z19
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z19
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z19
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z19
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z19
+	MOVQ        $+19, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z20
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z20
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z20
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z20
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z20
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z20
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z20
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z20
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z20
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z20
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z20
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z20
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z20
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z20
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z20
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z20
+	MOVQ        $+20, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+4, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z21
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z21
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z21
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z21
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z21
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z21
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z21
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z21
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z21
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z21
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z21
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z21
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z21
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z21
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z21
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z21
+	MOVQ        $+21, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+5, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z22
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z22
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z22
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z22
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z22
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z22
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z22
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z22
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z22
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z22
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z22
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z22
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z22
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z22
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z22
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z22
+	MOVQ        $+22, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+6, R12
+	CMPQ        R12, R9
+	CMOVQGT     R9, R12
+	MOVLQSX     (SI)(R12*4), R12
+	IMULQ       R8, R12
+	ADDQ        DI, R12
+	PREFETCHT0  (R11)
+	VMULPD      (R12), Z1, Z23
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R12), Z2, Z23
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R12), Z3, Z23
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R12), Z4, Z23
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R12), Z5, Z23
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R12), Z6, Z23
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R12), Z7, Z23
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R12), Z8, Z23
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R12), Z9, Z23
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R12), Z10, Z23
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R12), Z11, Z23
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R12), Z12, Z23
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R12), Z13, Z23
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R12), Z14, Z23
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R12), Z15, Z23
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R12), Z16, Z23
+	MOVQ        $+23, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       R8, R11
+	ADDQ        DI, R11
+	MOVQ        $+7, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       R8, R10
+	ADDQ        DI, R10
+	PREFETCHT0  (R11)
+	VMULPD      (R10), Z1, Z1
+	PREFETCHT0  64(R11)
+	VFMADD231PD 64(R10), Z2, Z1
+	PREFETCHT0  128(R11)
+	VFMADD231PD 128(R10), Z3, Z1
+	PREFETCHT0  192(R11)
+	VFMADD231PD 192(R10), Z4, Z1
+	PREFETCHT0  256(R11)
+	VFMADD231PD 256(R10), Z5, Z1
+	PREFETCHT0  320(R11)
+	VFMADD231PD 320(R10), Z6, Z1
+	PREFETCHT0  384(R11)
+	VFMADD231PD 384(R10), Z7, Z1
+	PREFETCHT0  448(R11)
+	VFMADD231PD 448(R10), Z8, Z1
+	PREFETCHT0  512(R11)
+	VFMADD231PD 512(R10), Z9, Z1
+	PREFETCHT0  576(R11)
+	VFMADD231PD 576(R10), Z10, Z1
+	PREFETCHT0  640(R11)
+	VFMADD231PD 640(R10), Z11, Z1
+	PREFETCHT0  704(R11)
+	VFMADD231PD 704(R10), Z12, Z1
+	PREFETCHT0  768(R11)
+	VFMADD231PD 768(R10), Z13, Z1
+	PREFETCHT0  832(R11)
+	VFMADD231PD 832(R10), Z14, Z1
+	PREFETCHT0  896(R11)
+	VFMADD231PD 896(R10), Z15, Z1
+	PREFETCHT0  960(R11)
+	VFMADD231PD 960(R10), Z16, Z1
+	VUNPCKLPD   Z18, Z17, Z2
+	VUNPCKHPD   Z18, Z17, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z20, Z19, Z3
+	VUNPCKHPD   Z20, Z19, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z22, Z21, Z4
+	VUNPCKHPD   Z22, Z21, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z23, Z5
+	VUNPCKHPD   Z1, Z23, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	ADDQ        $+1024, BX
+	CMPQ        BX, CX
+	JL          slice8
+	JMP         summed8
+
+tail8:
+	LEAQ       -1(SI), DI
+	ANDQ       $+63, DI
+	SHRQ       $0x03, DI
+	INCQ       DI
+	MOVQ       $-1, R8
+	BZHIQ      DI, R8, R8
+	KMOVW      R8, K1
+	CMPQ       SI, $+64
+	JG         more1_8
+	MOVQ       a+16(FP), SI
+	VMOVUPD.Z  (SI)(BX*1), K1, Z1
+	MOVQ       cols+48(FP), SI
+	LEAQ       (SI)(AX*4), SI
+	MOVQ       b+32(FP), DI
+	ADDQ       BX, DI
+	MOVQ       stride+40(FP), BX
+	MOVQ       n+56(FP), R8
+	SUBQ       AX, R8
+	DECQ       R8
+	MOVQ       ahead+88(FP), R9
+	SUBQ       AX, R9
+	DECQ       R9
+	VXORPS     Z2, Z2, Z2
+	MOVQ       $+16, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVLQSX    (SI), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z3
+	MOVQ       $+17, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+1, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z4
+	MOVQ       $+18, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+2, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z5
+	MOVQ       $+19, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+3, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z6
+	MOVQ       $+20, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+4, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z7
+	MOVQ       $+21, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+5, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z8
+	MOVQ       $+22, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+6, R11
+	CMPQ       R11, R8
+	CMOVQGT    R8, R11
+	MOVLQSX    (SI)(R11*4), R11
+	IMULQ      BX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R11), K1, Z2
+	VMULPD     Z2, Z1, Z9
+	MOVQ       $+23, R10
+	CMPQ       R10, R9
+	CMOVQGT    R9, R10
+	MOVLQSX    (SI)(R10*4), R10
+	IMULQ      BX, R10
+	ADDQ       DI, R10
+	MOVQ       $+7, R9
+	CMPQ       R9, R8
+	CMOVQGT    R8, R9
+	MOVLQSX    (SI)(R9*4), R9
+	IMULQ      BX, R9
+	ADDQ       DI, R9
+	PREFETCHT0 (R10)
+	VMOVUPD.Z  (R9), K1, Z2
+	VMULPD     Z2, Z1, Z1
+	VUNPCKLPD  Z4, Z3, Z2
+	VUNPCKHPD  Z4, Z3, Z3
+	VADDPD     Z2, Z3, Z2
+	VUNPCKLPD  Z6, Z5, Z3
+	VUNPCKHPD  Z6, Z5, Z4
+	VADDPD     Z3, Z4, Z3
+	VUNPCKLPD  Z8, Z7, Z4
+	VUNPCKHPD  Z8, Z7, Z5
+	VADDPD     Z4, Z5, Z4
+	VUNPCKLPD  Z1, Z9, Z5
+	VUNPCKHPD  Z1, Z9, Z1
+	VADDPD     Z5, Z1, Z5
+	VSHUFF64X2 $0x88, Z3, Z2, Z1
+	VSHUFF64X2 $0xdd, Z3, Z2, Z2
+	VADDPD     Z1, Z2, Z1
+	VSHUFF64X2 $0x88, Z5, Z4, Z2
+	VSHUFF64X2 $0xdd, Z5, Z4, Z3
+	VADDPD     Z2, Z3, Z2
+	VSHUFF64X2 $0x88, Z2, Z1, Z3
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VADDPD     Z3, Z1, Z3
+	VADDPD     Z3, Z0, Z0
+	JMP        summed8
+
+more1_8:
+	CMPQ        SI, $+128
+	JG          more2_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z3, Z3, Z3
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z3
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z3
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z4
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z4
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z5
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z5
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z6
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z6
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z7
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z7
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z8
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, K1, Z9
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, K1, Z1
+	VUNPCKLPD   Z4, Z3, Z2
+	VUNPCKHPD   Z4, Z3, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z6, Z5, Z3
+	VUNPCKHPD   Z6, Z5, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z8, Z7, Z4
+	VUNPCKHPD   Z8, Z7, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z9, Z5
+	VUNPCKHPD   Z1, Z9, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more2_8:
+	CMPQ        SI, $+192
+	JG          more3_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD.Z   128(SI)(BX*1), K1, Z3
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z4, Z4, Z4
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z4
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z4
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z4
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z5
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z5
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z5
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z6
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z6
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z6
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z7
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z7
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z7
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z8
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z8
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z9
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, K1, Z10
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, K1, Z1
+	VUNPCKLPD   Z5, Z4, Z2
+	VUNPCKHPD   Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z7, Z6, Z3
+	VUNPCKHPD   Z7, Z6, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z9, Z8, Z4
+	VUNPCKHPD   Z9, Z8, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z10, Z5
+	VUNPCKHPD   Z1, Z10, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more3_8:
+	CMPQ        SI, $+256
+	JG          more4_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD.Z   192(SI)(BX*1), K1, Z4
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z5, Z5, Z5
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z5
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z5
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z5
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z5
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z6
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z6
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z6
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z6
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z7
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z7
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z7
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z7
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z8
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z8
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z8
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z9
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z9
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z10
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, K1, Z11
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, K1, Z1
+	VUNPCKLPD   Z6, Z5, Z2
+	VUNPCKHPD   Z6, Z5, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z8, Z7, Z3
+	VUNPCKHPD   Z8, Z7, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z10, Z9, Z4
+	VUNPCKHPD   Z10, Z9, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z11, Z5
+	VUNPCKHPD   Z1, Z11, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more4_8:
+	CMPQ        SI, $+320
+	JG          more5_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD.Z   256(SI)(BX*1), K1, Z5
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z6, Z6, Z6
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z6
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z6
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z6
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z6
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z6
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z7
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z7
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z7
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z7
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z7
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z8
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z8
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z8
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z8
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z9
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z9
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z9
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z10
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z10
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z11
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, K1, Z12
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, K1, Z1
+	VUNPCKLPD   Z7, Z6, Z2
+	VUNPCKHPD   Z7, Z6, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z9, Z8, Z3
+	VUNPCKHPD   Z9, Z8, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z11, Z10, Z4
+	VUNPCKHPD   Z11, Z10, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z12, Z5
+	VUNPCKHPD   Z1, Z12, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more5_8:
+	CMPQ        SI, $+384
+	JG          more6_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD.Z   320(SI)(BX*1), K1, Z6
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z7, Z7, Z7
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z7
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z7
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z7
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z7
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z7
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z7
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z8
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z8
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z8
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z8
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z8
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z9
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z9
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z9
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z9
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z10
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z10
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z10
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z11
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z11
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z12
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, K1, Z13
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, K1, Z1
+	VUNPCKLPD   Z8, Z7, Z2
+	VUNPCKHPD   Z8, Z7, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z10, Z9, Z3
+	VUNPCKHPD   Z10, Z9, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z12, Z11, Z4
+	VUNPCKHPD   Z12, Z11, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z13, Z5
+	VUNPCKHPD   Z1, Z13, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more6_8:
+	CMPQ        SI, $+448
+	JG          more7_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD.Z   384(SI)(BX*1), K1, Z7
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z8, Z8, Z8
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z8
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z8
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z8
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z8
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z8
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z8
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z8
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z9
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z9
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z9
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z9
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z9
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z10
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z10
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z10
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z10
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z11
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z11
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z11
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z12
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z12
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z13
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, K1, Z14
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, K1, Z1
+	VUNPCKLPD   Z9, Z8, Z2
+	VUNPCKHPD   Z9, Z8, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z11, Z10, Z3
+	VUNPCKHPD   Z11, Z10, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z13, Z12, Z4
+	VUNPCKHPD   Z13, Z12, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z14, Z5
+	VUNPCKHPD   Z1, Z14, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more7_8:
+	CMPQ        SI, $+512
+	JG          more8_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD.Z   448(SI)(BX*1), K1, Z8
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z9, Z9, Z9
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z9
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z9
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z9
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z9
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z9
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z9
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z9
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z9
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z10
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z10
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z10
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z10
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z10
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z11
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z11
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z11
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z11
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z12
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z12
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z12
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z13
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z13
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z14
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, K1, Z15
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, K1, Z1
+	VUNPCKLPD   Z10, Z9, Z2
+	VUNPCKHPD   Z10, Z9, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z12, Z11, Z3
+	VUNPCKHPD   Z12, Z11, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z14, Z13, Z4
+	VUNPCKHPD   Z14, Z13, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z15, Z5
+	VUNPCKHPD   Z1, Z15, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more8_8:
+	CMPQ        SI, $+576
+	JG          more9_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD.Z   512(SI)(BX*1), K1, Z9
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z10, Z10, Z10
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z10
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z10
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z10
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z10
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z10
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z10
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z10
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z10
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z10
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z11
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z11
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z11
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z11
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z11
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z12
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z12
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z12
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z12
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z13
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z13
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z13
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z14
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z14
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z15
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, K1, Z16
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, K1, Z1
+	VUNPCKLPD   Z11, Z10, Z2
+	VUNPCKHPD   Z11, Z10, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z13, Z12, Z3
+	VUNPCKHPD   Z13, Z12, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z15, Z14, Z4
+	VUNPCKHPD   Z15, Z14, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z16, Z5
+	VUNPCKHPD   Z1, Z16, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more9_8:
+	CMPQ        SI, $+640
+	JG          more10_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD.Z   576(SI)(BX*1), K1, Z10
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z11, Z11, Z11
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z11
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z11
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z11
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z11
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z11
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z11
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z11
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z11
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z11
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z11
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z12
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z12
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z12
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z12
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z12
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z13
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z13
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z13
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z13
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z14
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z14
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z14
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z15
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z15
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z16
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, K1, Z17
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, K1, Z1
+	VUNPCKLPD   Z12, Z11, Z2
+	VUNPCKHPD   Z12, Z11, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z14, Z13, Z3
+	VUNPCKHPD   Z14, Z13, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z16, Z15, Z4
+	VUNPCKHPD   Z16, Z15, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z17, Z5
+	VUNPCKHPD   Z1, Z17, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more10_8:
+	CMPQ        SI, $+704
+	JG          more11_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD.Z   640(SI)(BX*1), K1, Z11
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z12, Z12, Z12
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z12
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z12
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z12
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z12
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z12
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z12
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z12
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z12
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z12
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z12
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z12
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z13
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z13
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z13
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z13
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z13
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z14
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z14
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z14
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z14
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z15
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z15
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z15
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z16
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z16
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z17
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, K1, Z18
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, K1, Z1
+	VUNPCKLPD   Z13, Z12, Z2
+	VUNPCKHPD   Z13, Z12, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z15, Z14, Z3
+	VUNPCKHPD   Z15, Z14, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z17, Z16, Z4
+	VUNPCKHPD   Z17, Z16, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z18, Z5
+	VUNPCKHPD   Z1, Z18, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more11_8:
+	CMPQ        SI, $+768
+	JG          more12_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD.Z   704(SI)(BX*1), K1, Z12
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z13, Z13, Z13
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z13
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z13
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z13
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z13
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z13
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z13
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z13
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z13
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z13
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z13
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z13
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z13
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z14
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z14
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z14
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z14
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z14
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z15
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z15
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z15
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z15
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z16
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z16
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z16
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z17
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z17
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z18
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, K1, Z19
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, K1, Z1
+	VUNPCKLPD   Z14, Z13, Z2
+	VUNPCKHPD   Z14, Z13, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z16, Z15, Z3
+	VUNPCKHPD   Z16, Z15, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z18, Z17, Z4
+	VUNPCKHPD   Z18, Z17, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z19, Z5
+	VUNPCKHPD   Z1, Z19, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more12_8:
+	CMPQ        SI, $+832
+	JG          more13_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD.Z   768(SI)(BX*1), K1, Z13
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z14, Z14, Z14
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z14
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z14
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z14
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z14
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z14
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z14
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z14
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z14
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z14
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z14
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z14
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z14
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z14
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z15
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z15
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z15
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z15
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z15
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z16
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z16
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z16
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z16
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z17
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z17
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z17
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z18
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z18
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z19
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, K1, Z20
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, K1, Z1
+	VUNPCKLPD   Z15, Z14, Z2
+	VUNPCKHPD   Z15, Z14, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z17, Z16, Z3
+	VUNPCKHPD   Z17, Z16, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z19, Z18, Z4
+	VUNPCKHPD   Z19, Z18, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z20, Z5
+	VUNPCKHPD   Z1, Z20, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more13_8:
+	CMPQ        SI, $+896
+	JG          more14_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD.Z   832(SI)(BX*1), K1, Z14
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z15, Z15, Z15
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z15
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z15
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z15
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z15
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z15
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z15
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z15
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z15
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z15
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z15
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z15
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z15
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z15
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z15
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z16
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z16
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z16
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z16
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z16
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z17
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z17
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z17
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z17
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z18
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z18
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z18
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z19
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z19
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z20
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z20
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z21
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z21
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z21
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z21
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z21
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z21
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z21
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z21
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z21
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z21
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z21
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z21
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z21
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, K1, Z21
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, Z1
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R9), Z14, K1, Z1
+	VUNPCKLPD   Z16, Z15, Z2
+	VUNPCKHPD   Z16, Z15, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z18, Z17, Z3
+	VUNPCKHPD   Z18, Z17, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z20, Z19, Z4
+	VUNPCKHPD   Z20, Z19, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z21, Z5
+	VUNPCKHPD   Z1, Z21, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more14_8:
+	CMPQ        SI, $+960
+	JG          more15_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD     832(SI)(BX*1), Z14
+	VMOVUPD.Z   896(SI)(BX*1), K1, Z15
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z16, Z16, Z16
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z16
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z16
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z16
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z16
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z16
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z16
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z16
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z16
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z16
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z16
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z16
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z16
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z16
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z16
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z16
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z17
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z17
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z17
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z17
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z17
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z18
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z18
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z18
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z18
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z19
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z19
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z19
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z20
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z20
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z20
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z21
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z21
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z21
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z21
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z21
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z21
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z21
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z21
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z21
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z21
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z21
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z21
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z21
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z21
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z21
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z22
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z22
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z22
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z22
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z22
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z22
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z22
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z22
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z22
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z22
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z22
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z22
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z22
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z22
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, K1, Z22
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, Z1
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R9), Z14, Z1
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R9), Z15, K1, Z1
+	VUNPCKLPD   Z17, Z16, Z2
+	VUNPCKHPD   Z17, Z16, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z19, Z18, Z3
+	VUNPCKHPD   Z19, Z18, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z21, Z20, Z4
+	VUNPCKHPD   Z21, Z20, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z22, Z5
+	VUNPCKHPD   Z1, Z22, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more15_8:
+	CMPQ        SI, $+1024
+	JG          more16_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD     832(SI)(BX*1), Z14
+	VMOVUPD     896(SI)(BX*1), Z15
+	VMOVUPD.Z   960(SI)(BX*1), K1, Z16
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z17, Z17, Z17
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z17
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z17
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z17
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z17
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z17
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z17
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z17
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z17
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z17
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z17
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z17
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z17
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z17
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z17
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z17
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z17
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z18
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z18
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z18
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z18
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z18
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z19
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z19
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z19
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z19
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z20
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z20
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z20
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z20
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z21
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z21
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z21
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z21
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z21
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z21
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z21
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z21
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z21
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z21
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z21
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z21
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z21
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z21
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z21
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z21
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z22
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z22
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z22
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z22
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z22
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z22
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z22
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z22
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z22
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z22
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z22
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z22
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z22
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z22
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z22
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z22
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z23
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z23
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z23
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z23
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z23
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z23
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z23
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z23
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z23
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z23
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z23
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z23
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z23
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z23
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z23
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, K1, Z23
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, Z1
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R9), Z14, Z1
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R9), Z15, Z1
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R9), Z16, K1, Z1
+	VUNPCKLPD   Z18, Z17, Z2
+	VUNPCKHPD   Z18, Z17, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z20, Z19, Z3
+	VUNPCKHPD   Z20, Z19, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z22, Z21, Z4
+	VUNPCKHPD   Z22, Z21, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z23, Z5
+	VUNPCKHPD   Z1, Z23, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more16_8:
+	CMPQ        SI, $+1088
+	JG          more17_8
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD     832(SI)(BX*1), Z14
+	VMOVUPD     896(SI)(BX*1), Z15
+	VMOVUPD     960(SI)(BX*1), Z16
+	VMOVUPD.Z   1024(SI)(BX*1), K1, Z17
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z18, Z18, Z18
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z18
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z18
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z18
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z18
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z18
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z18
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z18
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z18
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z18
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z18
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z18
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z18
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z18
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z18
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z18
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z18
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z18
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z19
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z19
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z19
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z19
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z19
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z20
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z20
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z20
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z20
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z20
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z21
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z21
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z21
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z21
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z21
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z21
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z21
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z21
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z21
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z21
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z21
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z21
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z21
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z21
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z21
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z21
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z21
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z22
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z22
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z22
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z22
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z22
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z22
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z22
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z22
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z22
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z22
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z22
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z22
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z22
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z22
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z22
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z22
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z22
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z23
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z23
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z23
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z23
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z23
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z23
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z23
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z23
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z23
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z23
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z23
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z23
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z23
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z23
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z23
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z23
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z23
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z24
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z24
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z24
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z24
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z24
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z24
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z24
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z24
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z24
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z24
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z24
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z24
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z24
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z24
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z24
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z24
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, K1, Z24
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, Z1
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R9), Z14, Z1
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R9), Z15, Z1
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R9), Z16, Z1
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R9), Z17, K1, Z1
+	VUNPCKLPD   Z19, Z18, Z2
+	VUNPCKHPD   Z19, Z18, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z21, Z20, Z3
+	VUNPCKHPD   Z21, Z20, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z23, Z22, Z4
+	VUNPCKHPD   Z23, Z22, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z24, Z5
+	VUNPCKHPD   Z1, Z24, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+	JMP         summed8
+
+more17_8:
+	MOVQ        a+16(FP), SI
+	VMOVUPD     (SI)(BX*1), Z1
+	VMOVUPD     64(SI)(BX*1), Z2
+	VMOVUPD     128(SI)(BX*1), Z3
+	VMOVUPD     192(SI)(BX*1), Z4
+	VMOVUPD     256(SI)(BX*1), Z5
+	VMOVUPD     320(SI)(BX*1), Z6
+	VMOVUPD     384(SI)(BX*1), Z7
+	VMOVUPD     448(SI)(BX*1), Z8
+	VMOVUPD     512(SI)(BX*1), Z9
+	VMOVUPD     576(SI)(BX*1), Z10
+	VMOVUPD     640(SI)(BX*1), Z11
+	VMOVUPD     704(SI)(BX*1), Z12
+	VMOVUPD     768(SI)(BX*1), Z13
+	VMOVUPD     832(SI)(BX*1), Z14
+	VMOVUPD     896(SI)(BX*1), Z15
+	VMOVUPD     960(SI)(BX*1), Z16
+	VMOVUPD     1024(SI)(BX*1), Z17
+	VMOVUPD.Z   1088(SI)(BX*1), K1, Z18
+	MOVQ        cols+48(FP), SI
+	LEAQ        (SI)(AX*4), SI
+	MOVQ        b+32(FP), DI
+	ADDQ        BX, DI
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
+	SUBQ        AX, R8
+	DECQ        R8
+	MOVQ        ahead+88(FP), R9
+	SUBQ        AX, R9
+	DECQ        R9
+	VXORPS      Z19, Z19, Z19
+	MOVQ        $+16, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVLQSX     (SI), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z19
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z19
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z19
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z19
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z19
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z19
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z19
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z19
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z19
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z19
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z19
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z19
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z19
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z19
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z19
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z19
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z19
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z19
+	MOVQ        $+17, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+1, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z20
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z20
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z20
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z20
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z20
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z20
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z20
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z20
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z20
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z20
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z20
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z20
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z20
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z20
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z20
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z20
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z20
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z20
+	MOVQ        $+18, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+2, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z21
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z21
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z21
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z21
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z21
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z21
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z21
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z21
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z21
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z21
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z21
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z21
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z21
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z21
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z21
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z21
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z21
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z21
+	MOVQ        $+19, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z22
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z22
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z22
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z22
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z22
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z22
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z22
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z22
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z22
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z22
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z22
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z22
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z22
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z22
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z22
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z22
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z22
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z22
+	MOVQ        $+20, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+4, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z23
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z23
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z23
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z23
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z23
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z23
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z23
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z23
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z23
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z23
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z23
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z23
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z23
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z23
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z23
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z23
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z23
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z23
+	MOVQ        $+21, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+5, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z24
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z24
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z24
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z24
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z24
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z24
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z24
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z24
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z24
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z24
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z24
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z24
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z24
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z24
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z24
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z24
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z24
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z24
+	MOVQ        $+22, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+6, R11
+	CMPQ        R11, R8
+	CMOVQGT     R8, R11
+	MOVLQSX     (SI)(R11*4), R11
+	IMULQ       BX, R11
+	ADDQ        DI, R11
+	PREFETCHT0  (R10)
+	VMULPD      (R11), Z1, Z25
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R11), Z2, Z25
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R11), Z3, Z25
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R11), Z4, Z25
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R11), Z5, Z25
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R11), Z6, Z25
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R11), Z7, Z25
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R11), Z8, Z25
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R11), Z9, Z25
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R11), Z10, Z25
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R11), Z11, Z25
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R11), Z12, Z25
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R11), Z13, Z25
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R11), Z14, Z25
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R11), Z15, Z25
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R11), Z16, Z25
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R11), Z17, Z25
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R11), Z18, K1, Z25
+	MOVQ        $+23, R10
+	CMPQ        R10, R9
+	CMOVQGT     R9, R10
+	MOVLQSX     (SI)(R10*4), R10
+	IMULQ       BX, R10
+	ADDQ        DI, R10
+	MOVQ        $+7, R9
+	CMPQ        R9, R8
+	CMOVQGT     R8, R9
+	MOVLQSX     (SI)(R9*4), R9
+	IMULQ       BX, R9
+	ADDQ        DI, R9
+	PREFETCHT0  (R10)
+	VMULPD      (R9), Z1, Z1
+	PREFETCHT0  64(R10)
+	VFMADD231PD 64(R9), Z2, Z1
+	PREFETCHT0  128(R10)
+	VFMADD231PD 128(R9), Z3, Z1
+	PREFETCHT0  192(R10)
+	VFMADD231PD 192(R9), Z4, Z1
+	PREFETCHT0  256(R10)
+	VFMADD231PD 256(R9), Z5, Z1
+	PREFETCHT0  320(R10)
+	VFMADD231PD 320(R9), Z6, Z1
+	PREFETCHT0  384(R10)
+	VFMADD231PD 384(R9), Z7, Z1
+	PREFETCHT0  448(R10)
+	VFMADD231PD 448(R9), Z8, Z1
+	PREFETCHT0  512(R10)
+	VFMADD231PD 512(R9), Z9, Z1
+	PREFETCHT0  576(R10)
+	VFMADD231PD 576(R9), Z10, Z1
+	PREFETCHT0  640(R10)
+	VFMADD231PD 640(R9), Z11, Z1
+	PREFETCHT0  704(R10)
+	VFMADD231PD 704(R9), Z12, Z1
+	PREFETCHT0  768(R10)
+	VFMADD231PD 768(R9), Z13, Z1
+	PREFETCHT0  832(R10)
+	VFMADD231PD 832(R9), Z14, Z1
+	PREFETCHT0  896(R10)
+	VFMADD231PD 896(R9), Z15, Z1
+	PREFETCHT0  960(R10)
+	VFMADD231PD 960(R9), Z16, Z1
+	PREFETCHT0  1024(R10)
+	VFMADD231PD 1024(R9), Z17, Z1
+	PREFETCHT0  1088(R10)
+	VFMADD231PD 1088(R9), Z18, K1, Z1
+	VUNPCKLPD   Z20, Z19, Z2
+	VUNPCKHPD   Z20, Z19, Z3
+	VADDPD      Z2, Z3, Z2
+	VUNPCKLPD   Z22, Z21, Z3
+	VUNPCKHPD   Z22, Z21, Z4
+	VADDPD      Z3, Z4, Z3
+	VUNPCKLPD   Z24, Z23, Z4
+	VUNPCKHPD   Z24, Z23, Z5
+	VADDPD      Z4, Z5, Z4
+	VUNPCKLPD   Z1, Z25, Z5
+	VUNPCKHPD   Z1, Z25, Z1
+	VADDPD      Z5, Z1, Z5
+	VSHUFF64X2  $0x88, Z3, Z2, Z1
+	VSHUFF64X2  $0xdd, Z3, Z2, Z2
+	VADDPD      Z1, Z2, Z1
+	VSHUFF64X2  $0x88, Z5, Z4, Z2
+	VSHUFF64X2  $0xdd, Z5, Z4, Z3
+	VADDPD      Z2, Z3, Z2
+	VSHUFF64X2  $0x88, Z2, Z1, Z3
+	VSHUFF64X2  $0xdd, Z2, Z1, Z1
+	VADDPD      Z3, Z1, Z3
+	VADDPD      Z3, Z0, Z0
+
+summed8:
+	MOVQ      n+56(FP), BX
+	SUBQ      AX, BX
+	MOVQ      $+8, SI
+	CMPQ      BX, SI
+	CMOVQGT   SI, BX
+	MOVQ      $-1, SI
+	BZHIQ     BX, SI, SI
+	KMOVW     SI, K1
+	MOVQ      op+104(FP), BX
 	TESTQ     $+8, BX
 	JNZ       store0_8
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	TESTQ     $+3, BX
 	JZ        alpha0_8
 	MOVQ      s+8(FP), BX
 	VMOVUPD.Z (BX)(AX*8), K1, Z1
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	ANDQ      $+3, BX
 	CMPQ      BX, $+2
 	JEQ       residual0_8
@@ -6425,12 +12255,12 @@ quotient0_8:
 	VDIVPD Z0, Z1, Z0
 
 alpha0_8:
-	VBROADCASTSD alpha+80(FP), Z2
+	VBROADCASTSD alpha+112(FP), Z2
 	VMULPD       Z2, Z0, Z0
-	MOVQ         op+72(FP), BX
+	MOVQ         op+104(FP), BX
 	TESTQ        $+16, BX
 	JZ           store0_8
-	VBROADCASTSD beta+88(FP), Z2
+	VBROADCASTSD beta+120(FP), Z2
 	MOVQ         p+0(FP), BX
 	VMOVUPD.Z    (BX)(AX*8), K1, Z1
 	VFMADD231PD  Z1, Z2, Z0
@@ -6442,13 +12272,13 @@ store0_8:
 	JMP     next
 
 four:
-	MOVQ       cols+40(FP), BX
+	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	VXORPS     Z0, Z0, Z0
-	MOVQ       op+72(FP), BX
+	MOVQ       op+104(FP), BX
 	TESTQ      $+4, BX
 	JZ         fresh4
-	MOVQ       n+48(FP), BX
+	MOVQ       n+56(FP), BX
 	SUBQ       AX, BX
 	MOVQ       $+4, SI
 	CMPQ       BX, SI
@@ -6488,15 +12318,15 @@ whole4:
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD     960(SI)(BX*1), Z16
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), R8
-	MOVQ        n+48(FP), R9
+	MOVQ        stride+40(FP), R8
+	MOVQ        n+56(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
-	MOVQ        ahead+56(FP), R10
+	MOVQ        ahead+88(FP), R10
 	SUBQ        AX, R10
 	DECQ        R10
 	MOVQ        $+16, R11
@@ -6702,15 +12532,15 @@ tail4:
 	JG         more1_4
 	MOVQ       a+16(FP), SI
 	VMOVUPD.Z  (SI)(BX*1), K1, Z1
-	MOVQ       cols+40(FP), SI
+	MOVQ       cols+48(FP), SI
 	LEAQ       (SI)(AX*4), SI
-	MOVQ       b+24(FP), DI
+	MOVQ       b+32(FP), DI
 	ADDQ       BX, DI
-	MOVQ       stride+32(FP), BX
-	MOVQ       n+48(FP), R8
+	MOVQ       stride+40(FP), BX
+	MOVQ       n+56(FP), R8
 	SUBQ       AX, R8
 	DECQ       R8
-	MOVQ       ahead+56(FP), R9
+	MOVQ       ahead+88(FP), R9
 	SUBQ       AX, R9
 	DECQ       R9
 	VXORPS     Z2, Z2, Z2
@@ -6792,15 +12622,15 @@ more1_4:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z3, Z3, Z3
@@ -6887,15 +12717,15 @@ more2_4:
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD.Z   128(SI)(BX*1), K1, Z3
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z4, Z4, Z4
@@ -6991,15 +12821,15 @@ more3_4:
 	VMOVUPD     64(SI)(BX*1), Z2
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD.Z   192(SI)(BX*1), K1, Z4
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z5, Z5, Z5
@@ -7104,15 +12934,15 @@ more4_4:
 	VMOVUPD     128(SI)(BX*1), Z3
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD.Z   256(SI)(BX*1), K1, Z5
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z6, Z6, Z6
@@ -7226,15 +13056,15 @@ more5_4:
 	VMOVUPD     192(SI)(BX*1), Z4
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD.Z   320(SI)(BX*1), K1, Z6
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z7, Z7, Z7
@@ -7357,15 +13187,15 @@ more6_4:
 	VMOVUPD     256(SI)(BX*1), Z5
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD.Z   384(SI)(BX*1), K1, Z7
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z8, Z8, Z8
@@ -7497,15 +13327,15 @@ more7_4:
 	VMOVUPD     320(SI)(BX*1), Z6
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD.Z   448(SI)(BX*1), K1, Z8
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z9, Z9, Z9
@@ -7646,15 +13476,15 @@ more8_4:
 	VMOVUPD     384(SI)(BX*1), Z7
 	VMOVUPD     448(SI)(BX*1), Z8
 	VMOVUPD.Z   512(SI)(BX*1), K1, Z9
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z10, Z10, Z10
@@ -7804,15 +13634,15 @@ more9_4:
 	VMOVUPD     448(SI)(BX*1), Z8
 	VMOVUPD     512(SI)(BX*1), Z9
 	VMOVUPD.Z   576(SI)(BX*1), K1, Z10
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z11, Z11, Z11
@@ -7971,15 +13801,15 @@ more10_4:
 	VMOVUPD     512(SI)(BX*1), Z9
 	VMOVUPD     576(SI)(BX*1), Z10
 	VMOVUPD.Z   640(SI)(BX*1), K1, Z11
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z12, Z12, Z12
@@ -8147,15 +13977,15 @@ more11_4:
 	VMOVUPD     576(SI)(BX*1), Z10
 	VMOVUPD     640(SI)(BX*1), Z11
 	VMOVUPD.Z   704(SI)(BX*1), K1, Z12
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z13, Z13, Z13
@@ -8332,15 +14162,15 @@ more12_4:
 	VMOVUPD     640(SI)(BX*1), Z11
 	VMOVUPD     704(SI)(BX*1), Z12
 	VMOVUPD.Z   768(SI)(BX*1), K1, Z13
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z14, Z14, Z14
@@ -8526,15 +14356,15 @@ more13_4:
 	VMOVUPD     704(SI)(BX*1), Z12
 	VMOVUPD     768(SI)(BX*1), Z13
 	VMOVUPD.Z   832(SI)(BX*1), K1, Z14
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z15, Z15, Z15
@@ -8729,15 +14559,15 @@ more14_4:
 	VMOVUPD     768(SI)(BX*1), Z13
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD.Z   896(SI)(BX*1), K1, Z15
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z16, Z16, Z16
@@ -8941,15 +14771,15 @@ more15_4:
 	VMOVUPD     832(SI)(BX*1), Z14
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD.Z   960(SI)(BX*1), K1, Z16
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z17, Z17, Z17
@@ -9162,15 +14992,15 @@ more16_4:
 	VMOVUPD     896(SI)(BX*1), Z15
 	VMOVUPD     960(SI)(BX*1), Z16
 	VMOVUPD.Z   1024(SI)(BX*1), K1, Z17
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z18, Z18, Z18
@@ -9390,15 +15220,15 @@ more17_4:
 	VMOVUPD     960(SI)(BX*1), Z16
 	VMOVUPD     1024(SI)(BX*1), Z17
 	VMOVUPD.Z   1088(SI)(BX*1), K1, Z18
-	MOVQ        cols+40(FP), SI
+	MOVQ        cols+48(FP), SI
 	LEAQ        (SI)(AX*4), SI
-	MOVQ        b+24(FP), DI
+	MOVQ        b+32(FP), DI
 	ADDQ        BX, DI
-	MOVQ        stride+32(FP), BX
-	MOVQ        n+48(FP), R8
+	MOVQ        stride+40(FP), BX
+	MOVQ        n+56(FP), R8
 	SUBQ        AX, R8
 	DECQ        R8
-	MOVQ        ahead+56(FP), R9
+	MOVQ        ahead+88(FP), R9
 	SUBQ        AX, R9
 	DECQ        R9
 	VXORPS      Z19, Z19, Z19
@@ -9606,7 +15436,7 @@ more17_4:
 	VADDPD      Z2, Z0, Z0
 
 summed4:
-	MOVQ      n+48(FP), BX
+	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+4, SI
 	CMPQ      BX, SI
@@ -9614,15 +15444,15 @@ summed4:
 	MOVQ      $-1, SI
 	BZHIQ     BX, SI, SI
 	KMOVW     SI, K1
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	TESTQ     $+8, BX
 	JNZ       store0_4
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	TESTQ     $+3, BX
 	JZ        alpha0_4
 	MOVQ      s+8(FP), BX
 	VMOVUPD.Z (BX)(AX*8), K1, Y1
-	MOVQ      op+72(FP), BX
+	MOVQ      op+104(FP), BX
 	ANDQ      $+3, BX
 	CMPQ      BX, $+2
 	JEQ       residual0_4
@@ -9638,12 +15468,12 @@ quotient0_4:
 	VDIVPD Y0, Y1, Y0
 
 alpha0_4:
-	VBROADCASTSD alpha+80(FP), Y2
+	VBROADCASTSD alpha+112(FP), Y2
 	VMULPD       Y2, Y0, Y0
-	MOVQ         op+72(FP), BX
+	MOVQ         op+104(FP), BX
 	TESTQ        $+16, BX
 	JZ           store0_4
-	VBROADCASTSD beta+88(FP), Y2
+	VBROADCASTSD beta+120(FP), Y2
 	MOVQ         p+0(FP), BX
 	VMOVUPD.Z    (BX)(AX*8), K1, Y1
 	VFMADD231PD  Y1, Y2, Y0
@@ -9655,6 +15485,133 @@ store0_4:
 	JMP     next
 
 done:
+	MOVQ    rows+80(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+80(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+88(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+88(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    p+0(FP), BX
+	MOVQ    AX, SI
+	SHLQ    $0x03, SI
+	ADDQ    SI, BX
+	MOVQ    BX, p+0(FP)
+	MOVQ    s+8(FP), BX
+	SHLQ    $0x03, AX
+	ADDQ    AX, BX
+	MOVQ    BX, s+8(FP)
+	MOVQ    a+16(FP), AX
+	MOVQ    step+24(FP), BX
+	ADDQ    BX, AX
+	LEAQ    (AX)(BX*4), BX
+	MOVQ    CX, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_row:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_row
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       AX, a+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVQ    (AX), BX
+	SHLQ    $0x03, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, p+0(FP)
+	MOVQ    (AX), BX
+	SHLQ    $0x03, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, s+8(FP)
+	MOVLQSX 12(AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    16(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, a+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+80(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVQ    64(AX), BX
+	SHLQ    $0x03, BX
+	MOVQ    (SP), SI
+	MOVLQSX 72(AX), DI
+	SHLQ    $0x03, DI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    DI, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_p:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_p
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	SHLQ       $0x03, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_s:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_s
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVLQSX    76(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       16(SP), SI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       CX, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_a:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_a
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
@@ -13470,1415 +19427,2666 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x1(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD.Z (CX), K1, Z0
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z1
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+129
-	JL         unfetched64
-	MOVLQSX    512(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-
-unfetched64:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z2
-	VMULPD       Z1, Z2, Z2
-	VFMADD231PD  (AX), Z2, K1, Z0
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+129
-	JL         unfetched32
-	MOVLQSX    512(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-
-unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z2
-	VMULPD       Z1, Z2, Z2
-	VFMADD231PD  (AX), Y2, K1, Y0
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+129
-	JL         unfetched16
-	MOVLQSX    512(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-
-unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z2
-	VMULPD       Z1, Z2, Z2
-	VFMADD231PD  (AX), X2, K1, X0
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, K1, (CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x2(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD.Z 64(CX), K1, Z1
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z2
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+65
-	JL         unfetched64
-	MOVLQSX    256(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-
-unfetched64:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z3
-	VMULPD       Z2, Z3, Z3
-	VFMADD231PD  (AX), Z3, Z0
-	VFMADD231PD  64(AX), Z3, K1, Z1
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+65
-	JL         unfetched32
-	MOVLQSX    256(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-
-unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z3
-	VMULPD       Z2, Z3, Z3
-	VFMADD231PD  (AX), Z3, Z0
-	VFMADD231PD  64(AX), Y3, K1, Y1
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+65
-	JL         unfetched16
-	MOVLQSX    256(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-
-unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z3
-	VMULPD       Z2, Z3, Z3
-	VFMADD231PD  (AX), Z3, Z0
-	VFMADD231PD  64(AX), X3, K1, X1
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, K1, 64(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x3(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD.Z 128(CX), K1, Z2
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z3
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+43
-	JL         unfetched64
-	MOVLQSX    168(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-
-unfetched64:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z4
-	VMULPD       Z3, Z4, Z4
-	VFMADD231PD  (AX), Z4, Z0
-	VFMADD231PD  64(AX), Z4, Z1
-	VFMADD231PD  128(AX), Z4, K1, Z2
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+43
-	JL         unfetched32
-	MOVLQSX    168(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-
-unfetched32:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z4
-	VMULPD       Z3, Z4, Z4
-	VFMADD231PD  (AX), Z4, Z0
-	VFMADD231PD  64(AX), Z4, Z1
-	VFMADD231PD  128(AX), Y4, K1, Y2
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+43
-	JL         unfetched16
-	MOVLQSX    168(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-
-unfetched16:
-	PREFETCHT0   512(R8)
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z4
-	VMULPD       Z3, Z4, Z4
-	VFMADD231PD  (AX), Z4, Z0
-	VFMADD231PD  64(AX), Z4, Z1
-	VFMADD231PD  128(AX), X4, K1, X2
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, K1, 128(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x4(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD.Z 192(CX), K1, Z3
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z4
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+33
-	JL         unfetched64
-	MOVLQSX    128(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z5
-	VMULPD       Z4, Z5, Z5
-	VFMADD231PD  (AX), Z5, Z0
-	VFMADD231PD  64(AX), Z5, Z1
-	VFMADD231PD  128(AX), Z5, Z2
-	VFMADD231PD  192(AX), Z5, K1, Z3
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+33
-	JL         unfetched32
-	MOVLQSX    128(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z5
-	VMULPD       Z4, Z5, Z5
-	VFMADD231PD  (AX), Z5, Z0
-	VFMADD231PD  64(AX), Z5, Z1
-	VFMADD231PD  128(AX), Z5, Z2
-	VFMADD231PD  192(AX), Y5, K1, Y3
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+33
-	JL         unfetched16
-	MOVLQSX    128(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z5
-	VMULPD       Z4, Z5, Z5
-	VFMADD231PD  (AX), Z5, Z0
-	VFMADD231PD  64(AX), Z5, Z1
-	VFMADD231PD  128(AX), Z5, Z2
-	VFMADD231PD  192(AX), X5, K1, X3
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, K1, 192(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x5(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x5(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD   192(CX), Z3
-	VMOVUPD.Z 256(CX), K1, Z4
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z5
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+26
-	JL         unfetched64
-	MOVLQSX    100(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z6
-	VMULPD       Z5, Z6, Z6
-	VFMADD231PD  (AX), Z6, Z0
-	VFMADD231PD  64(AX), Z6, Z1
-	VFMADD231PD  128(AX), Z6, Z2
-	VFMADD231PD  192(AX), Z6, Z3
-	VFMADD231PD  256(AX), Z6, K1, Z4
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+26
-	JL         unfetched32
-	MOVLQSX    100(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z6
-	VMULPD       Z5, Z6, Z6
-	VFMADD231PD  (AX), Z6, Z0
-	VFMADD231PD  64(AX), Z6, Z1
-	VFMADD231PD  128(AX), Z6, Z2
-	VFMADD231PD  192(AX), Z6, Z3
-	VFMADD231PD  256(AX), Y6, K1, Y4
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+26
-	JL         unfetched16
-	MOVLQSX    100(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z6
-	VMULPD       Z5, Z6, Z6
-	VFMADD231PD  (AX), Z6, Z0
-	VFMADD231PD  64(AX), Z6, Z1
-	VFMADD231PD  128(AX), Z6, Z2
-	VFMADD231PD  192(AX), Z6, Z3
-	VFMADD231PD  256(AX), X6, K1, X4
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, 192(CX)
-	VMOVUPD Z4, K1, 256(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x6(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x6(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD   192(CX), Z3
-	VMOVUPD   256(CX), Z4
-	VMOVUPD.Z 320(CX), K1, Z5
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z6
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+22
-	JL         unfetched64
-	MOVLQSX    84(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z7
-	VMULPD       Z6, Z7, Z7
-	VFMADD231PD  (AX), Z7, Z0
-	VFMADD231PD  64(AX), Z7, Z1
-	VFMADD231PD  128(AX), Z7, Z2
-	VFMADD231PD  192(AX), Z7, Z3
-	VFMADD231PD  256(AX), Z7, Z4
-	VFMADD231PD  320(AX), Z7, K1, Z5
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+22
-	JL         unfetched32
-	MOVLQSX    84(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z7
-	VMULPD       Z6, Z7, Z7
-	VFMADD231PD  (AX), Z7, Z0
-	VFMADD231PD  64(AX), Z7, Z1
-	VFMADD231PD  128(AX), Z7, Z2
-	VFMADD231PD  192(AX), Z7, Z3
-	VFMADD231PD  256(AX), Z7, Z4
-	VFMADD231PD  320(AX), Y7, K1, Y5
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+22
-	JL         unfetched16
-	MOVLQSX    84(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z7
-	VMULPD       Z6, Z7, Z7
-	VFMADD231PD  (AX), Z7, Z0
-	VFMADD231PD  64(AX), Z7, Z1
-	VFMADD231PD  128(AX), Z7, Z2
-	VFMADD231PD  192(AX), Z7, Z3
-	VFMADD231PD  256(AX), Z7, Z4
-	VFMADD231PD  320(AX), X7, K1, X5
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, 192(CX)
-	VMOVUPD Z4, 256(CX)
-	VMOVUPD Z5, K1, 320(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x7(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x7(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD   192(CX), Z3
-	VMOVUPD   256(CX), Z4
-	VMOVUPD   320(CX), Z5
-	VMOVUPD.Z 384(CX), K1, Z6
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z7
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+19
-	JL         unfetched64
-	MOVLQSX    72(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z8
-	VMULPD       Z7, Z8, Z8
-	VFMADD231PD  (AX), Z8, Z0
-	VFMADD231PD  64(AX), Z8, Z1
-	VFMADD231PD  128(AX), Z8, Z2
-	VFMADD231PD  192(AX), Z8, Z3
-	VFMADD231PD  256(AX), Z8, Z4
-	VFMADD231PD  320(AX), Z8, Z5
-	VFMADD231PD  384(AX), Z8, K1, Z6
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+19
-	JL         unfetched32
-	MOVLQSX    72(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z8
-	VMULPD       Z7, Z8, Z8
-	VFMADD231PD  (AX), Z8, Z0
-	VFMADD231PD  64(AX), Z8, Z1
-	VFMADD231PD  128(AX), Z8, Z2
-	VFMADD231PD  192(AX), Z8, Z3
-	VFMADD231PD  256(AX), Z8, Z4
-	VFMADD231PD  320(AX), Z8, Z5
-	VFMADD231PD  384(AX), Y8, K1, Y6
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+19
-	JL         unfetched16
-	MOVLQSX    72(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z8
-	VMULPD       Z7, Z8, Z8
-	VFMADD231PD  (AX), Z8, Z0
-	VFMADD231PD  64(AX), Z8, Z1
-	VFMADD231PD  128(AX), Z8, Z2
-	VFMADD231PD  192(AX), Z8, Z3
-	VFMADD231PD  256(AX), Z8, Z4
-	VFMADD231PD  320(AX), Z8, Z5
-	VFMADD231PD  384(AX), X8, K1, X6
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, 192(CX)
-	VMOVUPD Z4, 256(CX)
-	VMOVUPD Z5, 320(CX)
-	VMOVUPD Z6, K1, 384(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x8(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x8(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD   192(CX), Z3
-	VMOVUPD   256(CX), Z4
-	VMOVUPD   320(CX), Z5
-	VMOVUPD   384(CX), Z6
-	VMOVUPD.Z 448(CX), K1, Z7
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z8
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+17
-	JL         unfetched64
-	MOVLQSX    64(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z9
-	VMULPD       Z8, Z9, Z9
-	VFMADD231PD  (AX), Z9, Z0
-	VFMADD231PD  64(AX), Z9, Z1
-	VFMADD231PD  128(AX), Z9, Z2
-	VFMADD231PD  192(AX), Z9, Z3
-	VFMADD231PD  256(AX), Z9, Z4
-	VFMADD231PD  320(AX), Z9, Z5
-	VFMADD231PD  384(AX), Z9, Z6
-	VFMADD231PD  448(AX), Z9, K1, Z7
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+17
-	JL         unfetched32
-	MOVLQSX    64(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z9
-	VMULPD       Z8, Z9, Z9
-	VFMADD231PD  (AX), Z9, Z0
-	VFMADD231PD  64(AX), Z9, Z1
-	VFMADD231PD  128(AX), Z9, Z2
-	VFMADD231PD  192(AX), Z9, Z3
-	VFMADD231PD  256(AX), Z9, Z4
-	VFMADD231PD  320(AX), Z9, Z5
-	VFMADD231PD  384(AX), Z9, Z6
-	VFMADD231PD  448(AX), Y9, K1, Y7
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+17
-	JL         unfetched16
-	MOVLQSX    64(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z9
-	VMULPD       Z8, Z9, Z9
-	VFMADD231PD  (AX), Z9, Z0
-	VFMADD231PD  64(AX), Z9, Z1
-	VFMADD231PD  128(AX), Z9, Z2
-	VFMADD231PD  192(AX), Z9, Z3
-	VFMADD231PD  256(AX), Z9, Z4
-	VFMADD231PD  320(AX), Z9, Z5
-	VFMADD231PD  384(AX), Z9, Z6
-	VFMADD231PD  448(AX), X9, K1, X7
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, 192(CX)
-	VMOVUPD Z4, 256(CX)
-	VMOVUPD Z5, 320(CX)
-	VMOVUPD Z6, 384(CX)
-	VMOVUPD Z7, K1, 448(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x9(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·spmmF64AVX512x9(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), CX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	MOVQ      fresh+72(FP), AX
-	TESTQ     AX, AX
-	JNZ       begin
-	VMOVUPD   (CX), Z0
-	VMOVUPD   64(CX), Z1
-	VMOVUPD   128(CX), Z2
-	VMOVUPD   192(CX), Z3
-	VMOVUPD   256(CX), Z4
-	VMOVUPD   320(CX), Z5
-	VMOVUPD   384(CX), Z6
-	VMOVUPD   448(CX), Z7
-	VMOVUPD.Z 512(CX), K1, Z8
-
-begin:
-	MOVQ         v+8(FP), DX
-	MOVQ         step+16(FP), BX
-	MOVQ         b+24(FP), SI
-	MOVQ         stride+32(FP), DI
-	MOVQ         cols+40(FP), R8
-	MOVQ         n+48(FP), R9
-	MOVQ         ahead+56(FP), R10
-	VBROADCASTSD alpha+80(FP), Z9
-	TESTQ        R9, R9
-	JLE          store
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+2
-	JLE          next16
-	MOVQ         tail+64(FP), AX
-	CMPQ         AX, $+4
-	JLE          next32
-
-next64:
-	CMPQ       R10, $+15
-	JL         unfetched64
-	MOVLQSX    56(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-	PREFETCHT0 512(AX)
-
-unfetched64:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near64
-	PREFETCHT0 1024(DX)
-
-near64:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z10
-	VMULPD       Z9, Z10, Z10
-	VFMADD231PD  (AX), Z10, Z0
-	VFMADD231PD  64(AX), Z10, Z1
-	VFMADD231PD  128(AX), Z10, Z2
-	VFMADD231PD  192(AX), Z10, Z3
-	VFMADD231PD  256(AX), Z10, Z4
-	VFMADD231PD  320(AX), Z10, Z5
-	VFMADD231PD  384(AX), Z10, Z6
-	VFMADD231PD  448(AX), Z10, Z7
-	VFMADD231PD  512(AX), Z10, K1, Z8
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next64
-	JMP          store
-
-next32:
-	CMPQ       R10, $+15
-	JL         unfetched32
-	MOVLQSX    56(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-	PREFETCHT0 512(AX)
-
-unfetched32:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near32
-	PREFETCHT0 1024(DX)
-
-near32:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z10
-	VMULPD       Z9, Z10, Z10
-	VFMADD231PD  (AX), Z10, Z0
-	VFMADD231PD  64(AX), Z10, Z1
-	VFMADD231PD  128(AX), Z10, Z2
-	VFMADD231PD  192(AX), Z10, Z3
-	VFMADD231PD  256(AX), Z10, Z4
-	VFMADD231PD  320(AX), Z10, Z5
-	VFMADD231PD  384(AX), Z10, Z6
-	VFMADD231PD  448(AX), Z10, Z7
-	VFMADD231PD  512(AX), Y10, K1, Y8
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next32
-	JMP          store
-
-next16:
-	CMPQ       R10, $+15
-	JL         unfetched16
-	MOVLQSX    56(R8), AX
-	IMULQ      DI, AX
-	ADDQ       SI, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	PREFETCHT0 192(AX)
-	PREFETCHT0 256(AX)
-	PREFETCHT0 320(AX)
-	PREFETCHT0 384(AX)
-	PREFETCHT0 448(AX)
-	PREFETCHT0 512(AX)
-
-unfetched16:
-	PREFETCHT0 512(R8)
-	CMPQ       R9, $+128
-	JLE        near16
-	PREFETCHT0 1024(DX)
-
-near16:
-	MOVLQSX      (R8), AX
-	IMULQ        DI, AX
-	ADDQ         SI, AX
-	VBROADCASTSD (DX), Z10
-	VMULPD       Z9, Z10, Z10
-	VFMADD231PD  (AX), Z10, Z0
-	VFMADD231PD  64(AX), Z10, Z1
-	VFMADD231PD  128(AX), Z10, Z2
-	VFMADD231PD  192(AX), Z10, Z3
-	VFMADD231PD  256(AX), Z10, Z4
-	VFMADD231PD  320(AX), Z10, Z5
-	VFMADD231PD  384(AX), Z10, Z6
-	VFMADD231PD  448(AX), Z10, Z7
-	VFMADD231PD  512(AX), X10, K1, X8
-	ADDQ         BX, DX
-	ADDQ         $+4, R8
-	DECQ         R10
-	DECQ         R9
-	JNZ          next16
-
-store:
-	VMOVUPD Z0, (CX)
-	VMOVUPD Z1, 64(CX)
-	VMOVUPD Z2, 128(CX)
-	VMOVUPD Z3, 192(CX)
-	VMOVUPD Z4, 256(CX)
-	VMOVUPD Z5, 320(CX)
-	VMOVUPD Z6, 384(CX)
-	VMOVUPD Z7, 448(CX)
-	VMOVUPD Z8, K1, 512(CX)
-	VZEROUPPER
-	RET
-
-// func spmmF64AVX512x10(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x10(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
+// func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x1(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
 	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD.Z 576(AX), K1, Z9
+	VMOVUPD.Z (AX), K1, Z1
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z10
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
 
 next64:
-	CMPQ       R9, $+13
+	CMPQ       SI, $+129
 	JL         unfetched64
-	MOVLQSX    48(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    512(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+
+unfetched64:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z2
+	VMULPD       Z0, Z2, Z2
+	VFMADD231PD  (AX), Z2, K1, Z1
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+129
+	JL         unfetched32
+	MOVLQSX    512(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+
+unfetched32:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z2
+	VMULPD       Z0, Z2, Z2
+	VFMADD231PD  (AX), Y2, K1, Y1
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+129
+	JL         unfetched16
+	MOVLQSX    512(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z2
+	VMULPD       Z0, Z2, Z2
+	VFMADD231PD  (AX), X2, K1, X1
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, K1, (AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+64, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+64, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x2(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD.Z 64(AX), K1, Z2
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+65
+	JL         unfetched64
+	MOVLQSX    256(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched64:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z3
+	VMULPD       Z0, Z3, Z3
+	VFMADD231PD  (AX), Z3, Z1
+	VFMADD231PD  64(AX), Z3, K1, Z2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+65
+	JL         unfetched32
+	MOVLQSX    256(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched32:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z3
+	VMULPD       Z0, Z3, Z3
+	VFMADD231PD  (AX), Z3, Z1
+	VFMADD231PD  64(AX), Y3, K1, Y2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+65
+	JL         unfetched16
+	MOVLQSX    256(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z3
+	VMULPD       Z0, Z3, Z3
+	VFMADD231PD  (AX), Z3, Z1
+	VFMADD231PD  64(AX), X3, K1, X2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, K1, 64(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+128, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+128, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x3(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD.Z 128(AX), K1, Z3
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+43
+	JL         unfetched64
+	MOVLQSX    168(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched64:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z4
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (AX), Z4, Z1
+	VFMADD231PD  64(AX), Z4, Z2
+	VFMADD231PD  128(AX), Z4, K1, Z3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+43
+	JL         unfetched32
+	MOVLQSX    168(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched32:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z4
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (AX), Z4, Z1
+	VFMADD231PD  64(AX), Z4, Z2
+	VFMADD231PD  128(AX), Y4, K1, Y3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+43
+	JL         unfetched16
+	MOVLQSX    168(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z4
+	VMULPD       Z0, Z4, Z4
+	VFMADD231PD  (AX), Z4, Z1
+	VFMADD231PD  64(AX), Z4, Z2
+	VFMADD231PD  128(AX), X4, K1, X3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, K1, 128(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+192, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+192, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x4(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD.Z 192(AX), K1, Z4
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+33
+	JL         unfetched64
+	MOVLQSX    128(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z5
+	VMULPD       Z0, Z5, Z5
+	VFMADD231PD  (AX), Z5, Z1
+	VFMADD231PD  64(AX), Z5, Z2
+	VFMADD231PD  128(AX), Z5, Z3
+	VFMADD231PD  192(AX), Z5, K1, Z4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+33
+	JL         unfetched32
+	MOVLQSX    128(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z5
+	VMULPD       Z0, Z5, Z5
+	VFMADD231PD  (AX), Z5, Z1
+	VFMADD231PD  64(AX), Z5, Z2
+	VFMADD231PD  128(AX), Z5, Z3
+	VFMADD231PD  192(AX), Y5, K1, Y4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+33
+	JL         unfetched16
+	MOVLQSX    128(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z5
+	VMULPD       Z0, Z5, Z5
+	VFMADD231PD  (AX), Z5, Z1
+	VFMADD231PD  64(AX), Z5, Z2
+	VFMADD231PD  128(AX), Z5, Z3
+	VFMADD231PD  192(AX), X5, K1, X4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, K1, 192(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+256, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+256, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x5(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD   192(AX), Z4
+	VMOVUPD.Z 256(AX), K1, Z5
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+26
+	JL         unfetched64
+	MOVLQSX    100(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z6
+	VMULPD       Z0, Z6, Z6
+	VFMADD231PD  (AX), Z6, Z1
+	VFMADD231PD  64(AX), Z6, Z2
+	VFMADD231PD  128(AX), Z6, Z3
+	VFMADD231PD  192(AX), Z6, Z4
+	VFMADD231PD  256(AX), Z6, K1, Z5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+26
+	JL         unfetched32
+	MOVLQSX    100(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z6
+	VMULPD       Z0, Z6, Z6
+	VFMADD231PD  (AX), Z6, Z1
+	VFMADD231PD  64(AX), Z6, Z2
+	VFMADD231PD  128(AX), Z6, Z3
+	VFMADD231PD  192(AX), Z6, Z4
+	VFMADD231PD  256(AX), Y6, K1, Y5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+26
+	JL         unfetched16
+	MOVLQSX    100(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z6
+	VMULPD       Z0, Z6, Z6
+	VFMADD231PD  (AX), Z6, Z1
+	VFMADD231PD  64(AX), Z6, Z2
+	VFMADD231PD  128(AX), Z6, Z3
+	VFMADD231PD  192(AX), Z6, Z4
+	VFMADD231PD  256(AX), X6, K1, X5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, K1, 256(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+320, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+320, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x6(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD   192(AX), Z4
+	VMOVUPD   256(AX), Z5
+	VMOVUPD.Z 320(AX), K1, Z6
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+22
+	JL         unfetched64
+	MOVLQSX    84(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z7
+	VMULPD       Z0, Z7, Z7
+	VFMADD231PD  (AX), Z7, Z1
+	VFMADD231PD  64(AX), Z7, Z2
+	VFMADD231PD  128(AX), Z7, Z3
+	VFMADD231PD  192(AX), Z7, Z4
+	VFMADD231PD  256(AX), Z7, Z5
+	VFMADD231PD  320(AX), Z7, K1, Z6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+22
+	JL         unfetched32
+	MOVLQSX    84(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z7
+	VMULPD       Z0, Z7, Z7
+	VFMADD231PD  (AX), Z7, Z1
+	VFMADD231PD  64(AX), Z7, Z2
+	VFMADD231PD  128(AX), Z7, Z3
+	VFMADD231PD  192(AX), Z7, Z4
+	VFMADD231PD  256(AX), Z7, Z5
+	VFMADD231PD  320(AX), Y7, K1, Y6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+22
+	JL         unfetched16
+	MOVLQSX    84(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z7
+	VMULPD       Z0, Z7, Z7
+	VFMADD231PD  (AX), Z7, Z1
+	VFMADD231PD  64(AX), Z7, Z2
+	VFMADD231PD  128(AX), Z7, Z3
+	VFMADD231PD  192(AX), Z7, Z4
+	VFMADD231PD  256(AX), Z7, Z5
+	VFMADD231PD  320(AX), X7, K1, X6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, K1, 320(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+384, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+384, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x7(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD   192(AX), Z4
+	VMOVUPD   256(AX), Z5
+	VMOVUPD   320(AX), Z6
+	VMOVUPD.Z 384(AX), K1, Z7
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+19
+	JL         unfetched64
+	MOVLQSX    72(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z8
+	VMULPD       Z0, Z8, Z8
+	VFMADD231PD  (AX), Z8, Z1
+	VFMADD231PD  64(AX), Z8, Z2
+	VFMADD231PD  128(AX), Z8, Z3
+	VFMADD231PD  192(AX), Z8, Z4
+	VFMADD231PD  256(AX), Z8, Z5
+	VFMADD231PD  320(AX), Z8, Z6
+	VFMADD231PD  384(AX), Z8, K1, Z7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+19
+	JL         unfetched32
+	MOVLQSX    72(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z8
+	VMULPD       Z0, Z8, Z8
+	VFMADD231PD  (AX), Z8, Z1
+	VFMADD231PD  64(AX), Z8, Z2
+	VFMADD231PD  128(AX), Z8, Z3
+	VFMADD231PD  192(AX), Z8, Z4
+	VFMADD231PD  256(AX), Z8, Z5
+	VFMADD231PD  320(AX), Z8, Z6
+	VFMADD231PD  384(AX), Y8, K1, Y7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+19
+	JL         unfetched16
+	MOVLQSX    72(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z8
+	VMULPD       Z0, Z8, Z8
+	VFMADD231PD  (AX), Z8, Z1
+	VFMADD231PD  64(AX), Z8, Z2
+	VFMADD231PD  128(AX), Z8, Z3
+	VFMADD231PD  192(AX), Z8, Z4
+	VFMADD231PD  256(AX), Z8, Z5
+	VFMADD231PD  320(AX), Z8, Z6
+	VFMADD231PD  384(AX), X8, K1, X7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, K1, 384(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+448, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+448, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x8(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD   192(AX), Z4
+	VMOVUPD   256(AX), Z5
+	VMOVUPD   320(AX), Z6
+	VMOVUPD   384(AX), Z7
+	VMOVUPD.Z 448(AX), K1, Z8
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+17
+	JL         unfetched64
+	MOVLQSX    64(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z9
+	VMULPD       Z0, Z9, Z9
+	VFMADD231PD  (AX), Z9, Z1
+	VFMADD231PD  64(AX), Z9, Z2
+	VFMADD231PD  128(AX), Z9, Z3
+	VFMADD231PD  192(AX), Z9, Z4
+	VFMADD231PD  256(AX), Z9, Z5
+	VFMADD231PD  320(AX), Z9, Z6
+	VFMADD231PD  384(AX), Z9, Z7
+	VFMADD231PD  448(AX), Z9, K1, Z8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+17
+	JL         unfetched32
+	MOVLQSX    64(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z9
+	VMULPD       Z0, Z9, Z9
+	VFMADD231PD  (AX), Z9, Z1
+	VFMADD231PD  64(AX), Z9, Z2
+	VFMADD231PD  128(AX), Z9, Z3
+	VFMADD231PD  192(AX), Z9, Z4
+	VFMADD231PD  256(AX), Z9, Z5
+	VFMADD231PD  320(AX), Z9, Z6
+	VFMADD231PD  384(AX), Z9, Z7
+	VFMADD231PD  448(AX), Y9, K1, Y8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+17
+	JL         unfetched16
+	MOVLQSX    64(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z9
+	VMULPD       Z0, Z9, Z9
+	VFMADD231PD  (AX), Z9, Z1
+	VFMADD231PD  64(AX), Z9, Z2
+	VFMADD231PD  128(AX), Z9, Z3
+	VFMADD231PD  192(AX), Z9, Z4
+	VFMADD231PD  256(AX), Z9, Z5
+	VFMADD231PD  320(AX), Z9, Z6
+	VFMADD231PD  384(AX), Z9, Z7
+	VFMADD231PD  448(AX), X9, K1, X8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, K1, 448(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+512, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+512, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x9(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), CX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), AX
+	TESTQ        AX, AX
+	MOVQ         c+0(FP), AX
+	MOVQ         AX, (SP)
+	MOVQ         v+16(FP), AX
+	MOVQ         AX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	MOVQ    fresh+120(FP), AX
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ AX, AX
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), AX
+	VMOVUPD   (AX), Z1
+	VMOVUPD   64(AX), Z2
+	VMOVUPD   128(AX), Z3
+	VMOVUPD   192(AX), Z4
+	VMOVUPD   256(AX), Z5
+	VMOVUPD   320(AX), Z6
+	VMOVUPD   384(AX), Z7
+	VMOVUPD   448(AX), Z8
+	VMOVUPD.Z 512(AX), K1, Z9
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+2
+	JLE   next16
+	MOVQ  tail+112(FP), AX
+	CMPQ  AX, $+4
+	JLE   next32
+
+next64:
+	CMPQ       SI, $+15
+	JL         unfetched64
+	MOVLQSX    56(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+	PREFETCHT0 512(AX)
+
+unfetched64:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near64
+	PREFETCHT0 1024(R8)
+
+near64:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z10
+	VMULPD       Z0, Z10, Z10
+	VFMADD231PD  (AX), Z10, Z1
+	VFMADD231PD  64(AX), Z10, Z2
+	VFMADD231PD  128(AX), Z10, Z3
+	VFMADD231PD  192(AX), Z10, Z4
+	VFMADD231PD  256(AX), Z10, Z5
+	VFMADD231PD  320(AX), Z10, Z6
+	VFMADD231PD  384(AX), Z10, Z7
+	VFMADD231PD  448(AX), Z10, Z8
+	VFMADD231PD  512(AX), Z10, K1, Z9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next64
+	JMP          store
+
+next32:
+	CMPQ       SI, $+15
+	JL         unfetched32
+	MOVLQSX    56(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+	PREFETCHT0 512(AX)
+
+unfetched32:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near32
+	PREFETCHT0 1024(R8)
+
+near32:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z10
+	VMULPD       Z0, Z10, Z10
+	VFMADD231PD  (AX), Z10, Z1
+	VFMADD231PD  64(AX), Z10, Z2
+	VFMADD231PD  128(AX), Z10, Z3
+	VFMADD231PD  192(AX), Z10, Z4
+	VFMADD231PD  256(AX), Z10, Z5
+	VFMADD231PD  320(AX), Z10, Z6
+	VFMADD231PD  384(AX), Z10, Z7
+	VFMADD231PD  448(AX), Z10, Z8
+	VFMADD231PD  512(AX), Y10, K1, Y9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next32
+	JMP          store
+
+next16:
+	CMPQ       SI, $+15
+	JL         unfetched16
+	MOVLQSX    56(R10), AX
+	IMULQ      DX, AX
+	ADDQ       CX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+	PREFETCHT0 512(AX)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 1024(R8)
+
+near16:
+	MOVLQSX      (R10), AX
+	IMULQ        DX, AX
+	ADDQ         CX, AX
+	VBROADCASTSD (R8), Z10
+	VMULPD       Z0, Z10, Z10
+	VFMADD231PD  (AX), Z10, Z1
+	VFMADD231PD  64(AX), Z10, Z2
+	VFMADD231PD  128(AX), Z10, Z3
+	VFMADD231PD  192(AX), Z10, Z4
+	VFMADD231PD  256(AX), Z10, Z5
+	VFMADD231PD  320(AX), Z10, Z6
+	VFMADD231PD  384(AX), Z10, Z7
+	VFMADD231PD  448(AX), Z10, Z8
+	VFMADD231PD  512(AX), X10, K1, X9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), AX
+	VMOVUPD Z1, (AX)
+	VMOVUPD Z2, 64(AX)
+	VMOVUPD Z3, 128(AX)
+	VMOVUPD Z4, 192(AX)
+	VMOVUPD Z5, 256(AX)
+	VMOVUPD Z6, 320(AX)
+	VMOVUPD Z7, 384(AX)
+	VMOVUPD Z8, 448(AX)
+	VMOVUPD Z9, K1, 512(AX)
+
+done:
+	MOVQ    rows+96(FP), AX
+	DECQ    AX
+	JLE     return
+	MOVQ    AX, rows+96(FP)
+	MOVQ    n+56(FP), AX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(AX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    AX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+576, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, AX
+	ADDQ       AX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), AX
+	SUBQ       (BX), AX
+	MOVQ       AX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), AX
+	MOVLQSX 12(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (AX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(AX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(AX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+576, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(AX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(AX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, AX
+	MOVQ AX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x10(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD.Z 576(DI), K1, Z10
+
+begin:
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
+
+next64:
+	CMPQ       BX, $+13
+	JL         unfetched64
+	MOVLQSX    48(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -14891,99 +22099,233 @@ next64:
 	PREFETCHT0 576(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z11
-	VMULPD       Z10, Z11, Z11
-	VFMADD231PD  (R10), Z11, Z0
-	VFMADD231PD  64(R10), Z11, Z1
-	VFMADD231PD  128(R10), Z11, Z2
-	VFMADD231PD  192(R10), Z11, Z3
-	VFMADD231PD  256(R10), Z11, Z4
-	VFMADD231PD  320(R10), Z11, Z5
-	VFMADD231PD  384(R10), Z11, Z6
-	VFMADD231PD  448(R10), Z11, Z7
-	VFMADD231PD  512(R10), Z11, Z8
-	VFMADD231PD  576(R10), Z11, K1, Z9
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z11
+	VMULPD       Z0, Z11, Z11
+	VFMADD231PD  (R10), Z11, Z1
+	VFMADD231PD  64(R10), Z11, Z2
+	VFMADD231PD  128(R10), Z11, Z3
+	VFMADD231PD  192(R10), Z11, Z4
+	VFMADD231PD  256(R10), Z11, Z5
+	VFMADD231PD  320(R10), Z11, Z6
+	VFMADD231PD  384(R10), Z11, Z7
+	VFMADD231PD  448(R10), Z11, Z8
+	VFMADD231PD  512(R10), Z11, Z9
+	VFMADD231PD  576(R10), Z11, K1, Z10
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, K1, 576(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, K1, 576(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+640, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+640, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x11(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x11(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD.Z 640(AX), K1, Z10
+// func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x11(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD.Z 640(DI), K1, Z11
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z11
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+12
+	CMPQ       BX, $+12
 	JL         unfetched64
-	MOVLQSX    44(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    44(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -14997,103 +22339,237 @@ next64:
 	PREFETCHT0 640(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z12
-	VMULPD       Z11, Z12, Z12
-	VFMADD231PD  (R10), Z12, Z0
-	VFMADD231PD  64(R10), Z12, Z1
-	VFMADD231PD  128(R10), Z12, Z2
-	VFMADD231PD  192(R10), Z12, Z3
-	VFMADD231PD  256(R10), Z12, Z4
-	VFMADD231PD  320(R10), Z12, Z5
-	VFMADD231PD  384(R10), Z12, Z6
-	VFMADD231PD  448(R10), Z12, Z7
-	VFMADD231PD  512(R10), Z12, Z8
-	VFMADD231PD  576(R10), Z12, Z9
-	VFMADD231PD  640(R10), Z12, K1, Z10
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z12
+	VMULPD       Z0, Z12, Z12
+	VFMADD231PD  (R10), Z12, Z1
+	VFMADD231PD  64(R10), Z12, Z2
+	VFMADD231PD  128(R10), Z12, Z3
+	VFMADD231PD  192(R10), Z12, Z4
+	VFMADD231PD  256(R10), Z12, Z5
+	VFMADD231PD  320(R10), Z12, Z6
+	VFMADD231PD  384(R10), Z12, Z7
+	VFMADD231PD  448(R10), Z12, Z8
+	VFMADD231PD  512(R10), Z12, Z9
+	VFMADD231PD  576(R10), Z12, Z10
+	VFMADD231PD  640(R10), Z12, K1, Z11
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, K1, 640(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, K1, 640(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+704, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+704, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x12(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x12(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	VXORPS    Z11, Z11, Z11
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD   640(AX), Z10
-	VMOVUPD.Z 704(AX), K1, Z11
+// func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x12(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD   640(DI), Z11
+	VMOVUPD.Z 704(DI), K1, Z12
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z12
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+11
+	CMPQ       BX, $+11
 	JL         unfetched64
-	MOVLQSX    40(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    40(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -15108,107 +22584,241 @@ next64:
 	PREFETCHT0 704(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z13
-	VMULPD       Z12, Z13, Z13
-	VFMADD231PD  (R10), Z13, Z0
-	VFMADD231PD  64(R10), Z13, Z1
-	VFMADD231PD  128(R10), Z13, Z2
-	VFMADD231PD  192(R10), Z13, Z3
-	VFMADD231PD  256(R10), Z13, Z4
-	VFMADD231PD  320(R10), Z13, Z5
-	VFMADD231PD  384(R10), Z13, Z6
-	VFMADD231PD  448(R10), Z13, Z7
-	VFMADD231PD  512(R10), Z13, Z8
-	VFMADD231PD  576(R10), Z13, Z9
-	VFMADD231PD  640(R10), Z13, Z10
-	VFMADD231PD  704(R10), Z13, K1, Z11
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z13
+	VMULPD       Z0, Z13, Z13
+	VFMADD231PD  (R10), Z13, Z1
+	VFMADD231PD  64(R10), Z13, Z2
+	VFMADD231PD  128(R10), Z13, Z3
+	VFMADD231PD  192(R10), Z13, Z4
+	VFMADD231PD  256(R10), Z13, Z5
+	VFMADD231PD  320(R10), Z13, Z6
+	VFMADD231PD  384(R10), Z13, Z7
+	VFMADD231PD  448(R10), Z13, Z8
+	VFMADD231PD  512(R10), Z13, Z9
+	VFMADD231PD  576(R10), Z13, Z10
+	VFMADD231PD  640(R10), Z13, Z11
+	VFMADD231PD  704(R10), Z13, K1, Z12
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, 640(AX)
-	VMOVUPD Z11, K1, 704(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, 640(DI)
+	VMOVUPD Z12, K1, 704(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+768, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+768, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x13(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x13(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	VXORPS    Z11, Z11, Z11
-	VXORPS    Z12, Z12, Z12
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD   640(AX), Z10
-	VMOVUPD   704(AX), Z11
-	VMOVUPD.Z 768(AX), K1, Z12
+// func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x13(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD   640(DI), Z11
+	VMOVUPD   704(DI), Z12
+	VMOVUPD.Z 768(DI), K1, Z13
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z13
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+10
+	CMPQ       BX, $+10
 	JL         unfetched64
-	MOVLQSX    36(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    36(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -15224,111 +22834,245 @@ next64:
 	PREFETCHT0 768(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z14
-	VMULPD       Z13, Z14, Z14
-	VFMADD231PD  (R10), Z14, Z0
-	VFMADD231PD  64(R10), Z14, Z1
-	VFMADD231PD  128(R10), Z14, Z2
-	VFMADD231PD  192(R10), Z14, Z3
-	VFMADD231PD  256(R10), Z14, Z4
-	VFMADD231PD  320(R10), Z14, Z5
-	VFMADD231PD  384(R10), Z14, Z6
-	VFMADD231PD  448(R10), Z14, Z7
-	VFMADD231PD  512(R10), Z14, Z8
-	VFMADD231PD  576(R10), Z14, Z9
-	VFMADD231PD  640(R10), Z14, Z10
-	VFMADD231PD  704(R10), Z14, Z11
-	VFMADD231PD  768(R10), Z14, K1, Z12
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z14
+	VMULPD       Z0, Z14, Z14
+	VFMADD231PD  (R10), Z14, Z1
+	VFMADD231PD  64(R10), Z14, Z2
+	VFMADD231PD  128(R10), Z14, Z3
+	VFMADD231PD  192(R10), Z14, Z4
+	VFMADD231PD  256(R10), Z14, Z5
+	VFMADD231PD  320(R10), Z14, Z6
+	VFMADD231PD  384(R10), Z14, Z7
+	VFMADD231PD  448(R10), Z14, Z8
+	VFMADD231PD  512(R10), Z14, Z9
+	VFMADD231PD  576(R10), Z14, Z10
+	VFMADD231PD  640(R10), Z14, Z11
+	VFMADD231PD  704(R10), Z14, Z12
+	VFMADD231PD  768(R10), Z14, K1, Z13
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, 640(AX)
-	VMOVUPD Z11, 704(AX)
-	VMOVUPD Z12, K1, 768(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, 640(DI)
+	VMOVUPD Z12, 704(DI)
+	VMOVUPD Z13, K1, 768(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+832, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+832, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x14(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x14(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	VXORPS    Z11, Z11, Z11
-	VXORPS    Z12, Z12, Z12
-	VXORPS    Z13, Z13, Z13
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD   640(AX), Z10
-	VMOVUPD   704(AX), Z11
-	VMOVUPD   768(AX), Z12
-	VMOVUPD.Z 832(AX), K1, Z13
+// func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x14(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD   640(DI), Z11
+	VMOVUPD   704(DI), Z12
+	VMOVUPD   768(DI), Z13
+	VMOVUPD.Z 832(DI), K1, Z14
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z14
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+10
+	CMPQ       BX, $+10
 	JL         unfetched64
-	MOVLQSX    36(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    36(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -15345,115 +23089,249 @@ next64:
 	PREFETCHT0 832(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z15
-	VMULPD       Z14, Z15, Z15
-	VFMADD231PD  (R10), Z15, Z0
-	VFMADD231PD  64(R10), Z15, Z1
-	VFMADD231PD  128(R10), Z15, Z2
-	VFMADD231PD  192(R10), Z15, Z3
-	VFMADD231PD  256(R10), Z15, Z4
-	VFMADD231PD  320(R10), Z15, Z5
-	VFMADD231PD  384(R10), Z15, Z6
-	VFMADD231PD  448(R10), Z15, Z7
-	VFMADD231PD  512(R10), Z15, Z8
-	VFMADD231PD  576(R10), Z15, Z9
-	VFMADD231PD  640(R10), Z15, Z10
-	VFMADD231PD  704(R10), Z15, Z11
-	VFMADD231PD  768(R10), Z15, Z12
-	VFMADD231PD  832(R10), Z15, K1, Z13
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z15
+	VMULPD       Z0, Z15, Z15
+	VFMADD231PD  (R10), Z15, Z1
+	VFMADD231PD  64(R10), Z15, Z2
+	VFMADD231PD  128(R10), Z15, Z3
+	VFMADD231PD  192(R10), Z15, Z4
+	VFMADD231PD  256(R10), Z15, Z5
+	VFMADD231PD  320(R10), Z15, Z6
+	VFMADD231PD  384(R10), Z15, Z7
+	VFMADD231PD  448(R10), Z15, Z8
+	VFMADD231PD  512(R10), Z15, Z9
+	VFMADD231PD  576(R10), Z15, Z10
+	VFMADD231PD  640(R10), Z15, Z11
+	VFMADD231PD  704(R10), Z15, Z12
+	VFMADD231PD  768(R10), Z15, Z13
+	VFMADD231PD  832(R10), Z15, K1, Z14
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, 640(AX)
-	VMOVUPD Z11, 704(AX)
-	VMOVUPD Z12, 768(AX)
-	VMOVUPD Z13, K1, 832(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, 640(DI)
+	VMOVUPD Z12, 704(DI)
+	VMOVUPD Z13, 768(DI)
+	VMOVUPD Z14, K1, 832(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+896, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+896, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x15(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x15(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	VXORPS    Z11, Z11, Z11
-	VXORPS    Z12, Z12, Z12
-	VXORPS    Z13, Z13, Z13
-	VXORPS    Z14, Z14, Z14
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD   640(AX), Z10
-	VMOVUPD   704(AX), Z11
-	VMOVUPD   768(AX), Z12
-	VMOVUPD   832(AX), Z13
-	VMOVUPD.Z 896(AX), K1, Z14
+// func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x15(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD   640(DI), Z11
+	VMOVUPD   704(DI), Z12
+	VMOVUPD   768(DI), Z13
+	VMOVUPD   832(DI), Z14
+	VMOVUPD.Z 896(DI), K1, Z15
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z15
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+9
+	CMPQ       BX, $+9
 	JL         unfetched64
-	MOVLQSX    32(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    32(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -15471,119 +23349,253 @@ next64:
 	PREFETCHT0 896(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z16
-	VMULPD       Z15, Z16, Z16
-	VFMADD231PD  (R10), Z16, Z0
-	VFMADD231PD  64(R10), Z16, Z1
-	VFMADD231PD  128(R10), Z16, Z2
-	VFMADD231PD  192(R10), Z16, Z3
-	VFMADD231PD  256(R10), Z16, Z4
-	VFMADD231PD  320(R10), Z16, Z5
-	VFMADD231PD  384(R10), Z16, Z6
-	VFMADD231PD  448(R10), Z16, Z7
-	VFMADD231PD  512(R10), Z16, Z8
-	VFMADD231PD  576(R10), Z16, Z9
-	VFMADD231PD  640(R10), Z16, Z10
-	VFMADD231PD  704(R10), Z16, Z11
-	VFMADD231PD  768(R10), Z16, Z12
-	VFMADD231PD  832(R10), Z16, Z13
-	VFMADD231PD  896(R10), Z16, K1, Z14
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z16
+	VMULPD       Z0, Z16, Z16
+	VFMADD231PD  (R10), Z16, Z1
+	VFMADD231PD  64(R10), Z16, Z2
+	VFMADD231PD  128(R10), Z16, Z3
+	VFMADD231PD  192(R10), Z16, Z4
+	VFMADD231PD  256(R10), Z16, Z5
+	VFMADD231PD  320(R10), Z16, Z6
+	VFMADD231PD  384(R10), Z16, Z7
+	VFMADD231PD  448(R10), Z16, Z8
+	VFMADD231PD  512(R10), Z16, Z9
+	VFMADD231PD  576(R10), Z16, Z10
+	VFMADD231PD  640(R10), Z16, Z11
+	VFMADD231PD  704(R10), Z16, Z12
+	VFMADD231PD  768(R10), Z16, Z13
+	VFMADD231PD  832(R10), Z16, Z14
+	VFMADD231PD  896(R10), Z16, K1, Z15
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, 640(AX)
-	VMOVUPD Z11, 704(AX)
-	VMOVUPD Z12, 768(AX)
-	VMOVUPD Z13, 832(AX)
-	VMOVUPD Z14, K1, 896(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, 640(DI)
+	VMOVUPD Z12, 704(DI)
+	VMOVUPD Z13, 768(DI)
+	VMOVUPD Z14, 832(DI)
+	VMOVUPD Z15, K1, 896(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+960, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+960, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x16(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, MMX+
-TEXT ·spmmF64AVX512x16(SB), NOSPLIT, $0-88
-	MOVQ      tail+64(FP), AX
-	MOVQ      $-1, CX
-	BZHIQ     AX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      c+0(FP), AX
-	VXORPS    Z0, Z0, Z0
-	VXORPS    Z1, Z1, Z1
-	VXORPS    Z2, Z2, Z2
-	VXORPS    Z3, Z3, Z3
-	VXORPS    Z4, Z4, Z4
-	VXORPS    Z5, Z5, Z5
-	VXORPS    Z6, Z6, Z6
-	VXORPS    Z7, Z7, Z7
-	VXORPS    Z8, Z8, Z8
-	VXORPS    Z9, Z9, Z9
-	VXORPS    Z10, Z10, Z10
-	VXORPS    Z11, Z11, Z11
-	VXORPS    Z12, Z12, Z12
-	VXORPS    Z13, Z13, Z13
-	VXORPS    Z14, Z14, Z14
-	VXORPS    Z15, Z15, Z15
-	MOVQ      fresh+72(FP), CX
-	TESTQ     CX, CX
-	JNZ       begin
-	VMOVUPD   (AX), Z0
-	VMOVUPD   64(AX), Z1
-	VMOVUPD   128(AX), Z2
-	VMOVUPD   192(AX), Z3
-	VMOVUPD   256(AX), Z4
-	VMOVUPD   320(AX), Z5
-	VMOVUPD   384(AX), Z6
-	VMOVUPD   448(AX), Z7
-	VMOVUPD   512(AX), Z8
-	VMOVUPD   576(AX), Z9
-	VMOVUPD   640(AX), Z10
-	VMOVUPD   704(AX), Z11
-	VMOVUPD   768(AX), Z12
-	VMOVUPD   832(AX), Z13
-	VMOVUPD   896(AX), Z14
-	VMOVUPD.Z 960(AX), K1, Z15
+// func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512x16(SB), NOSPLIT, $16-136
+	MOVQ         tail+112(FP), AX
+	MOVQ         $-1, CX
+	BZHIQ        AX, CX, CX
+	KMOVW        CX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), CX
+	VBROADCASTSD alpha+128(FP), Z0
+	MOVQ         segs+72(FP), DX
+	TESTQ        DX, DX
+	MOVQ         c+0(FP), DX
+	MOVQ         DX, (SP)
+	MOVQ         v+16(FP), DX
+	MOVQ         DX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), DX
+	MOVQ    ahead+104(FP), BX
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	VXORPS  Z10, Z10, Z10
+	VXORPS  Z11, Z11, Z11
+	VXORPS  Z12, Z12, Z12
+	VXORPS  Z13, Z13, Z13
+	VXORPS  Z14, Z14, Z14
+	VXORPS  Z15, Z15, Z15
+	VXORPS  Z16, Z16, Z16
+	MOVQ    fresh+120(FP), DI
+	MOVQ    BX, SI
+	MOVQ    segs+72(FP), R8
+	TESTQ   R8, R8
+	JZ      whole
+	MOVQ    DX, SI
+	MOVQ    rowptr+80(FP), R9
+	MOVLQSX -4(R8), R10
+	MOVQ    (R9)(R10*8), R11
+	MOVQ    8(R9)(R10*8), R10
+	SUBQ    R11, R10
+	CMPQ    R10, long+88(FP)
+	JGE     done
+	CMPQ    R11, -16(R8)
+	JNE     add
+
+whole:
+	TESTQ DI, DI
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), DI
+	VMOVUPD   (DI), Z1
+	VMOVUPD   64(DI), Z2
+	VMOVUPD   128(DI), Z3
+	VMOVUPD   192(DI), Z4
+	VMOVUPD   256(DI), Z5
+	VMOVUPD   320(DI), Z6
+	VMOVUPD   384(DI), Z7
+	VMOVUPD   448(DI), Z8
+	VMOVUPD   512(DI), Z9
+	VMOVUPD   576(DI), Z10
+	VMOVUPD   640(DI), Z11
+	VMOVUPD   704(DI), Z12
+	VMOVUPD   768(DI), Z13
+	VMOVUPD   832(DI), Z14
+	VMOVUPD   896(DI), Z15
+	VMOVUPD.Z 960(DI), K1, Z16
 
 begin:
-	MOVQ         v+8(FP), CX
-	MOVQ         step+16(FP), DX
-	MOVQ         b+24(FP), BX
-	MOVQ         stride+32(FP), SI
-	MOVQ         cols+40(FP), DI
-	MOVQ         n+48(FP), R8
-	MOVQ         ahead+56(FP), R9
-	VBROADCASTSD alpha+80(FP), Z16
-	TESTQ        R8, R8
-	JLE          store
+	MOVQ  v+16(FP), DI
+	MOVQ  step+24(FP), R8
+	MOVQ  cols+48(FP), R9
+	TESTQ DX, DX
+	JLE   store
 
 next64:
-	CMPQ       R9, $+9
+	CMPQ       BX, $+9
 	JL         unfetched64
-	MOVLQSX    32(DI), R10
-	IMULQ      SI, R10
-	ADDQ       BX, R10
+	MOVLQSX    32(R9), R10
+	IMULQ      CX, R10
+	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -15602,55 +23614,162 @@ next64:
 	PREFETCHT0 960(R10)
 
 unfetched64:
-	PREFETCHT0 512(DI)
-	CMPQ       R8, $+128
+	PREFETCHT0 512(R9)
+	CMPQ       SI, $+128
 	JLE        near64
-	PREFETCHT0 1024(CX)
+	PREFETCHT0 1024(DI)
 
 near64:
-	MOVLQSX      (DI), R10
-	IMULQ        SI, R10
-	ADDQ         BX, R10
-	VBROADCASTSD (CX), Z17
-	VMULPD       Z16, Z17, Z17
-	VFMADD231PD  (R10), Z17, Z0
-	VFMADD231PD  64(R10), Z17, Z1
-	VFMADD231PD  128(R10), Z17, Z2
-	VFMADD231PD  192(R10), Z17, Z3
-	VFMADD231PD  256(R10), Z17, Z4
-	VFMADD231PD  320(R10), Z17, Z5
-	VFMADD231PD  384(R10), Z17, Z6
-	VFMADD231PD  448(R10), Z17, Z7
-	VFMADD231PD  512(R10), Z17, Z8
-	VFMADD231PD  576(R10), Z17, Z9
-	VFMADD231PD  640(R10), Z17, Z10
-	VFMADD231PD  704(R10), Z17, Z11
-	VFMADD231PD  768(R10), Z17, Z12
-	VFMADD231PD  832(R10), Z17, Z13
-	VFMADD231PD  896(R10), Z17, Z14
-	VFMADD231PD  960(R10), Z17, K1, Z15
-	ADDQ         DX, CX
-	ADDQ         $+4, DI
-	DECQ         R9
-	DECQ         R8
+	MOVLQSX      (R9), R10
+	IMULQ        CX, R10
+	ADDQ         AX, R10
+	VBROADCASTSD (DI), Z17
+	VMULPD       Z0, Z17, Z17
+	VFMADD231PD  (R10), Z17, Z1
+	VFMADD231PD  64(R10), Z17, Z2
+	VFMADD231PD  128(R10), Z17, Z3
+	VFMADD231PD  192(R10), Z17, Z4
+	VFMADD231PD  256(R10), Z17, Z5
+	VFMADD231PD  320(R10), Z17, Z6
+	VFMADD231PD  384(R10), Z17, Z7
+	VFMADD231PD  448(R10), Z17, Z8
+	VFMADD231PD  512(R10), Z17, Z9
+	VFMADD231PD  576(R10), Z17, Z10
+	VFMADD231PD  640(R10), Z17, Z11
+	VFMADD231PD  704(R10), Z17, Z12
+	VFMADD231PD  768(R10), Z17, Z13
+	VFMADD231PD  832(R10), Z17, Z14
+	VFMADD231PD  896(R10), Z17, Z15
+	VFMADD231PD  960(R10), Z17, K1, Z16
+	ADDQ         R8, DI
+	ADDQ         $+4, R9
+	DECQ         BX
+	DECQ         SI
+	DECQ         DX
 	JNZ          next64
 
 store:
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, 64(AX)
-	VMOVUPD Z2, 128(AX)
-	VMOVUPD Z3, 192(AX)
-	VMOVUPD Z4, 256(AX)
-	VMOVUPD Z5, 320(AX)
-	VMOVUPD Z6, 384(AX)
-	VMOVUPD Z7, 448(AX)
-	VMOVUPD Z8, 512(AX)
-	VMOVUPD Z9, 576(AX)
-	VMOVUPD Z10, 640(AX)
-	VMOVUPD Z11, 704(AX)
-	VMOVUPD Z12, 768(AX)
-	VMOVUPD Z13, 832(AX)
-	VMOVUPD Z14, 896(AX)
-	VMOVUPD Z15, K1, 960(AX)
+	MOVQ    c+0(FP), DI
+	VMOVUPD Z1, (DI)
+	VMOVUPD Z2, 64(DI)
+	VMOVUPD Z3, 128(DI)
+	VMOVUPD Z4, 192(DI)
+	VMOVUPD Z5, 256(DI)
+	VMOVUPD Z6, 320(DI)
+	VMOVUPD Z7, 384(DI)
+	VMOVUPD Z8, 448(DI)
+	VMOVUPD Z9, 512(DI)
+	VMOVUPD Z10, 576(DI)
+	VMOVUPD Z11, 640(DI)
+	VMOVUPD Z12, 704(DI)
+	VMOVUPD Z13, 768(DI)
+	VMOVUPD Z14, 832(DI)
+	VMOVUPD Z15, 896(DI)
+	VMOVUPD Z16, K1, 960(DI)
+
+done:
+	MOVQ    rows+96(FP), DX
+	DECQ    DX
+	JLE     return
+	MOVQ    DX, rows+96(FP)
+	MOVQ    n+56(FP), DX
+	MOVQ    cols+48(FP), BX
+	LEAQ    (BX)(DX*4), BX
+	MOVQ    BX, cols+48(FP)
+	MOVQ    ahead+104(FP), BX
+	SUBQ    DX, BX
+	MOVQ    BX, ahead+104(FP)
+	MOVQ    segs+72(FP), BX
+	TESTQ   BX, BX
+	JNZ     segment
+	MOVQ    c+0(FP), BX
+	MOVQ    width+8(FP), SI
+	ADDQ    SI, BX
+	LEAQ    (BX)(SI*4), SI
+	MOVQ    $+1024, DI
+	MOVQ    $+512, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_row:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_row
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       BX, c+0(FP)
+	MOVQ       v+16(FP), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, DX
+	ADDQ       DX, BX
+	MOVQ       BX, v+16(FP)
+	MOVQ       ptr+64(FP), BX
+	MOVQ       8(BX), DX
+	SUBQ       (BX), DX
+	MOVQ       DX, n+56(FP)
+	ADDQ       $+8, BX
+	MOVQ       BX, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), DX
+	MOVLQSX 12(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, c+0(FP)
+	MOVQ    (DX), BX
+	MOVQ    step+24(FP), SI
+	IMULQ   SI, BX
+	MOVQ    8(SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    BX, v+16(FP)
+	MOVLQSX 8(DX), BX
+	MOVQ    BX, n+56(FP)
+	MOVQ    rows+96(FP), BX
+	CMPQ    BX, $+4
+	JLE     fetched
+	MOVLQSX 76(DX), BX
+	MOVQ    width+8(FP), SI
+	IMULQ   SI, BX
+	MOVQ    (SP), SI
+	LEAQ    (SI)(BX*1), BX
+	MOVQ    $+1024, SI
+	MOVQ    $+512, DI
+	CMPQ    SI, DI
+	CMOVQGT DI, SI
+
+fetch_segment_c:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(BX)(SI*1)
+	MOVQ       64(DX), BX
+	MOVQ       step+24(FP), SI
+	IMULQ      SI, BX
+	MOVQ       8(SP), SI
+	MOVLQSX    72(DX), DI
+	SHLQ       $0x03, DI
+	LEAQ       (SI)(BX*1), BX
+	MOVQ       DI, SI
+	MOVQ       $+512, DI
+	CMPQ       SI, DI
+	CMOVQGT    DI, SI
+
+fetch_segment_v:
+	PREFETCHT0 (BX)
+	ADDQ       $+64, BX
+	SUBQ       $+64, SI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(BX)(SI*1)
+
+fetched:
+	ADDQ $+16, DX
+	MOVQ DX, segs+72(FP)
+	JMP  row
+
+return:
 	VZEROUPPER
 	RET

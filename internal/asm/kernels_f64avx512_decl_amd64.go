@@ -4,12 +4,13 @@
 
 package asm
 
-// sddmmF64AVX512 computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n. Rows have depth ≥ 1
-// elements; those of B begin at b and are stride bytes apart. cols has at least ahead ≥ n elements, of
-// which those behind n are prefetched. The bits of op are those of type Op.
+// sddmmF64AVX512 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of rows rows i. Rows have
+// depth ≥ 1 elements; those of A begin at a and are step bytes apart, those of B begin at b and are stride bytes apart. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. The bits of op are those of type Op.
 //
 //go:noescape
-func sddmmF64AVX512(p *float64, s *float64, a *float64, b *float64, stride int, cols *int32, n int, ahead int, depth int, op int, alpha float64, beta float64)
+func sddmmF64AVX512(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rows int, ahead int, depth int, op int, alpha float64, beta float64)
 
 // sddmmF64AVX512K1 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
 // rows of 1 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
@@ -87,130 +88,162 @@ func sddmmF64AVX512K4(p *float64, s *float64, a *float64, step int, b *float64, 
 //go:noescape
 func spmmF64AVX512K4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
-// spmmF64AVX512x1 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 0
-// to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 0 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x1(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x2 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 8
-// to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 8 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x2(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x3 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 16
-// to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 16 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x3(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x4 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 24
-// to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 24 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x4(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x5 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 32
-// to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 32 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x5(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x6 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 40
-// to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 40 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x6(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x7 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 48
-// to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 48 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x7(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x8 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 56
-// to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 56 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x8(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x9 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 64
-// to 72 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 64 to 72 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x9(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x10 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 72
-// to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x10 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 72 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x10(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x11 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 80
-// to 88 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x11 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 80 to 88 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x11(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x12 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 88
-// to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x12 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 88 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x12(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x13 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 96
-// to 104 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x13 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 96 to 104 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x13(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x14 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 104
-// to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x14 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 104 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x14(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x15 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 112
-// to 120 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x15 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 112 to 120 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x15(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
 
-// spmmF64AVX512x16 adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of 120
-// to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride
-// bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are
-// prefetched.
+// spmmF64AVX512x16 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 120 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x16(c *float64, v *float64, step int, b *float64, stride int, cols *int32, n int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)

@@ -4,49 +4,21 @@
 
 #include "textflag.h"
 
-// func prefetch3(a *byte, an int, b *byte, bn int, c *byte, cn int)
+// func prefetch(p *byte, n int)
 // Requires: MMX+
-TEXT ·prefetch3(SB), NOSPLIT, $0-48
-	MOVQ  a+0(FP), AX
-	MOVQ  an+8(FP), CX
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ  p+0(FP), AX
+	MOVQ  n+8(FP), CX
 	TESTQ CX, CX
-	JLE   done_a
+	JLE   done
 	LEAQ  -1(AX)(CX*1), CX
 
-loop_a:
+loop:
 	PREFETCHT0 (AX)
 	ADDQ       $+64, AX
 	CMPQ       AX, CX
-	JLS        loop_a
+	JLS        loop
 	PREFETCHT0 (CX)
 
-done_a:
-	MOVQ  b+16(FP), AX
-	MOVQ  bn+24(FP), CX
-	TESTQ CX, CX
-	JLE   done_b
-	LEAQ  -1(AX)(CX*1), CX
-
-loop_b:
-	PREFETCHT0 (AX)
-	ADDQ       $+64, AX
-	CMPQ       AX, CX
-	JLS        loop_b
-	PREFETCHT0 (CX)
-
-done_b:
-	MOVQ  c+32(FP), AX
-	MOVQ  cn+40(FP), CX
-	TESTQ CX, CX
-	JLE   done_c
-	LEAQ  -1(AX)(CX*1), CX
-
-loop_c:
-	PREFETCHT0 (AX)
-	ADDQ       $+64, AX
-	CMPQ       AX, CX
-	JLS        loop_c
-	PREFETCHT0 (CX)
-
-done_c:
+done:
 	RET

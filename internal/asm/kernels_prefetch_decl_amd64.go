@@ -4,7 +4,7 @@
 
 package asm
 
-// prefetch3 fetches the cache lines of three arrays of the given numbers of bytes.
+// prefetch fetches the cache lines of n bytes.
 //
 //go:noescape
-func prefetch3(a *byte, an int, b *byte, bn int, c *byte, cn int)
+func prefetch(p *byte, n int)

@@ -27,60 +27,76 @@ const (
 	opBeta     = 16 // add beta·p
 )
 
-// sddmm generates the dot products of one row of A with n rows of B, eight or four at a time, with one
+// sddmm generates the dot products of rows of A with rows of B, eight or four of B at a time, with one
 // accumulator per row of B. Lanes are added up for all rows at the same time.
 func (k *kernels) sddmm() {
 	t := k.goType()
 	k.Function("sddmm" + k.suffix())
 	k.Doc(
-		"sddmm"+k.suffix()+" computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for j < n. Rows have depth ≥ 1",
-		"elements; those of B begin at b and are stride bytes apart. cols has at least ahead ≥ n elements, of",
-		"which those behind n are prefetched. The bits of op are those of type Op.",
+		"sddmm"+k.suffix()+" computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of rows rows i. Rows have",
+		"depth ≥ 1 elements; those of A begin at a and are step bytes apart, those of B begin at b and are stride bytes apart. "+walkDoc[0],
+		walkDoc[1],
+		walkDoc[2]+" The bits of op are those of type Op.",
 	)
-	k.SignatureExpr(fmt.Sprintf("func(p, s, a, b *%[1]s, stride int, cols *int32, n, ahead, depth, op int, alpha, beta %[1]s)", t))
+	k.SignatureExpr(fmt.Sprintf("func(p, s, a *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs *int64, rows, ahead, depth, op int, alpha, beta %[1]s)", t))
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
 
 	j, bytes := k.GP64(), k.GP64()
-	k.XORQ(j, j)
 	k.Load(k.Param("depth"), bytes)
-	k.SHLQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), bytes)
-
+	k.SHLQ(k.log(k.elem()), bytes)
 	if k.isa == avx512 {
 		k.setDistance(bytes)
 	}
+	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true})
 
+	k.Label("row")
+	k.XORQ(j, j)
 	k.Label("next")
 	left := k.GP64()
 	k.Load(k.Param("n"), left)
 	k.SUBQ(j, left)
 	k.JLE(operand.LabelRef("done"))
-	if k.isa == avx2 {
-		k.CMPQ(left, operand.I32(4))
-		k.JLE(operand.LabelRef("four"))
-	} else {
-		// Groups of eight are full, and prefetch without looking at the end of cols.
+	k.CMPQ(left, operand.I32(4))
+	k.JLE(operand.LabelRef("four"))
+	if k.isa == avx512 {
+		// Groups that are full need not look at the end of a row, nor at the end of cols before they fetch.
 		k.CMPQ(left, operand.I32(8))
-		k.JL(operand.LabelRef("four"))
+		k.JL(operand.LabelRef("eight"))
 		k.Load(k.Param("ahead"), left)
 		k.SUBQ(j, left)
 		k.SUBQ(k.distance, left)
 		k.CMPQ(left, operand.I32(8))
-		k.JL(operand.LabelRef("four"))
+		k.JL(operand.LabelRef("eight"))
+		k.dots(dotGroup{rows: 8, full: true}, j, bytes)
+		k.JMP(operand.LabelRef("next"))
 	}
-	k.dots(8, j, bytes)
+	k.Label("eight")
+	k.dots(dotGroup{rows: 8}, j, bytes)
 	k.JMP(operand.LabelRef("next"))
 	k.Label("four")
-	k.dots(4, j, bytes)
+	k.dots(dotGroup{rows: 4}, j, bytes)
 	k.JMP(operand.LabelRef("next"))
-	k.Label("done")
-	k.VZEROUPPER()
-	k.RET()
+
+	w.nextRow("row", bytes)
 }
 
-// dots generates one group of at most rows dot products, starting at j, and advances j.
-func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
-	name := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
+// dotGroup is a group of at most rows rows of B. A full one has as many, and cols has more than it fetches ahead.
+type dotGroup struct {
+	rows int
+	full bool
+}
+
+func (g dotGroup) label(s string) string {
+	if g.full {
+		s += "_full"
+	}
+	return fmt.Sprintf("%s%d", s, g.rows)
+}
+
+// dots generates one group of dot products, starting at j, and advances j.
+func (k *kernels) dots(g dotGroup, j, bytes reg.GPVirtual) {
+	name, rows := g.label, g.rows
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 
 	if k.isa == avx2 {
@@ -103,7 +119,7 @@ func (k *kernels) dots(rows int, j, bytes reg.GPVirtual) {
 	k.Label(name("fresh"))
 
 	if k.isa == avx512 {
-		k.slicesByRow(name, rows, j, bytes, sums)
+		k.slicesByRow(g, j, bytes, sums)
 	} else {
 		k.slicesByChunk(name, rows, j, bytes, sums)
 	}
@@ -155,7 +171,7 @@ func (k *kernels) slicesByChunk(name func(string) string, rows int, j, bytes reg
 	// Only the last slice has a tail.
 	k.CMPQ(rest, operand.I32(overhang*k.elem()))
 	k.JG(ref("reduce"))
-	k.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), rest)
+	k.SHRQ(k.log(k.elem()), rest)
 	m := k.firstLanes(rest)
 	at := k.reg()
 	k.loadMasked(operand.Mem{Base: a, Index: off, Scale: 1}, m, at)

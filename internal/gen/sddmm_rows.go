@@ -26,7 +26,8 @@ func (k *kernels) setDistance(bytes reg.GPVirtual) {
 // slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
 // registers, and each row of B is read from its first byte to its last, which the hardware's
 // prefetchers follow. The additions of one row depend on each other; those of different rows overlap.
-func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
+func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
+	name := g.label
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 	chunks := sliceElems / k.lanes()
 	off := k.GP64()
@@ -41,7 +42,7 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 	k.CMPQ(left, operand.I32(sliceElems*k.elem()))
 	k.JNE(ref("tail"))
 	k.Label(name("whole"))
-	k.slice(rows, j, off, chunks, mask{}, 0, sums)
+	k.slice(g, j, off, chunks, mask{}, 0, sums)
 	k.ADDQ(operand.I32(chunks*k.width()), off)
 	k.CMPQ(off, bytes)
 	k.JL(ref("slice"))
@@ -51,7 +52,7 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 	n := k.GP64()
 	k.LEAQ(operand.Mem{Base: left, Disp: -1}, n)
 	k.ANDQ(operand.I32(k.width()-1), n)
-	k.SHRQ(operand.U8(map[int]int{4: 2, 8: 3}[k.elem()]), n)
+	k.SHRQ(k.log(k.elem()), n)
 	k.INCQ(n)
 	m := k.firstLanes(n)
 	longest := chunks + overhang/k.lanes()
@@ -61,15 +62,15 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 			k.CMPQ(left, operand.I32(c*k.width()))
 			k.JG(ref(next))
 		}
-		if rows == 8 && c <= mostShort {
+		if g.full && c <= mostShort {
 			long := fmt.Sprintf("long%d_", c)
 			k.CMPQ(n, operand.I32(16/k.elem()))
 			k.JG(ref(long))
-			k.slice(rows, j, off, c, m, 16, sums)
+			k.slice(g, j, off, c, m, 16, sums)
 			k.JMP(ref("summed"))
 			k.Label(name(long))
 		}
-		k.slice(rows, j, off, c, m, k.width(), sums)
+		k.slice(g, j, off, c, m, k.width(), sums)
 		if c < longest {
 			k.JMP(ref("summed"))
 			k.Label(name(next))
@@ -80,7 +81,7 @@ func (k *kernels) slicesByRow(name func(string) string, rows int, j, bytes reg.G
 
 // slice adds to sums the products of one slice of the given number of chunks at byte off of each row.
 // Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes.
-func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual) {
+func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual) {
 	a := k.GP64()
 	k.Load(k.Param("a"), a)
 	av := make([]reg.VecVirtual, chunks)
@@ -99,9 +100,8 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 	k.Load(k.Param("b"), b)
 	k.ADDQ(off, b)
 	k.Load(k.Param("stride"), stride)
-	full := rows == 8 // see sddmm
 	last, ahead := k.GP64(), k.GP64()
-	if !full {
+	if !g.full {
 		k.Load(k.Param("n"), last)
 		k.SUBQ(j, last)
 		k.DECQ(last)
@@ -112,7 +112,7 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 	// row returns the address of row r of the group, or of the last before the limit.
 	row := func(r int, limit reg.GPVirtual) reg.GPVirtual {
 		p := k.GP64()
-		if full || r == 0 {
+		if g.full || r == 0 {
 			k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * r}, p)
 		} else {
 			k.MOVQ(operand.I32(r), p)
@@ -126,7 +126,7 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 	}
 	// later returns the address of the row that is fetched early with row r.
 	later := func(r int) reg.GPVirtual {
-		if !full {
+		if !g.full {
 			return row(r+rowsAhead, ahead)
 		}
 		p := k.GP64()
@@ -135,7 +135,7 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 		k.ADDQ(b, p)
 		return p
 	}
-	acc, short := make([]reg.VecVirtual, rows), k.reg()
+	acc, short := make([]reg.VecVirtual, g.rows), k.reg()
 	if m.k != nil {
 		k.zero(short)
 	}
@@ -166,5 +166,4 @@ func (k *kernels) slice(rows int, j, off reg.GPVirtual, chunks int, m mask, tail
 	for i, s := range k.sums(acc) {
 		k.add(s, sums[i], sums[i])
 	}
-
 }

@@ -8,20 +8,22 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// spmm generates one row of C for a block of at most chunks vectors of columns: the block stays in
-// registers over the non-zeros, which are added strictly in order, so that cutting a row into
+// spmm generates rows of C for a block of at most chunks vectors of columns: a block stays in
+// registers over the non-zeros of its row, which are added strictly in order, so that cutting a row into
 // several calls changes no bit.
 func (k *kernels) spmm(chunks int) {
 	t := k.goType()
 	name := fmt.Sprintf("spmm%sx%d", k.suffix(), chunks)
 	k.Function(name)
 	k.Doc(
-		fmt.Sprintf("%s adds Σ_j<n (alpha·v[j])·B_cols[j] to c, or sets c to it when fresh is not 0, for rows of %d", name, (chunks-1)*k.lanes()),
-		fmt.Sprintf("to %d elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of B are stride", chunks*k.lanes()),
-		"bytes apart. v advances by step bytes. cols has at least ahead ≥ n elements, of which those behind n are",
-		"prefetched.",
+		fmt.Sprintf("%s adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,", name),
+		fmt.Sprintf("for dense rows of %d to %d elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin", (chunks-1)*k.lanes(), chunks*k.lanes()),
+		"at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. "+walkDoc[0],
+		walkDoc[1],
+		walkDoc[2]+" Of a row in segments only the first",
+		"sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.",
 	)
-	k.SignatureExpr(fmt.Sprintf("func(c, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n, ahead, tail, fresh int, alpha %[1]s)", t))
+	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh int, alpha %[1]s)", t))
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
 	ref := func(s string) operand.Op { return operand.LabelRef(s) }
@@ -29,34 +31,55 @@ func (k *kernels) spmm(chunks int) {
 	tail := k.GP64()
 	k.Load(k.Param("tail"), tail)
 	m := k.firstLanes(tail)
+	b, stride := k.GP64(), k.GP64()
+	k.Load(k.Param("b"), b)
+	k.Load(k.Param("stride"), stride)
+	alpha := k.reg()
+	k.broadcast(k.param("alpha"), alpha)
+	w := k.beginWalk(array{param: "c", step: "width", rows: true}, array{param: "v", step: "step"})
 
-	c := k.GP64()
-	k.Load(k.Param("c"), c)
+	k.Label("row")
+	n, ahead, fetched := k.GP64(), k.GP64(), k.GP64()
+	k.Load(k.Param("n"), n)
+	k.Load(k.Param("ahead"), ahead)
 	acc := make([]reg.VecVirtual, chunks)
 	for i := range acc {
 		acc[i] = k.reg()
 		k.zero(acc[i])
 	}
-	fresh := k.GP64()
+	fresh, seg := k.GP64(), k.GP64()
 	k.Load(k.Param("fresh"), fresh)
+	k.MOVQ(ahead, fetched) // values are, up to the last of all rows
+	k.Load(k.Param("segs"), seg)
+	k.TESTQ(seg, seg)
+	k.JZ(ref("whole"))
+	k.MOVQ(n, fetched) // or of the segment, for those of the next lie elsewhere
+	ptr, at, begins := k.GP64(), k.GP64(), k.GP64()
+	k.Load(k.Param("rowptr"), ptr)
+	k.MOVLQSX(operand.Mem{Base: seg, Disp: segRow - segSize}, at)
+	k.MOVQ(operand.Mem{Base: ptr, Index: at, Scale: 8}, begins)
+	k.MOVQ(operand.Mem{Base: ptr, Index: at, Scale: 8, Disp: 8}, at)
+	k.SUBQ(begins, at)
+	k.CMPQ(at, k.param("long"))
+	k.JGE(ref("done"))
+	k.CMPQ(begins, operand.Mem{Base: seg, Disp: segLo - segSize})
+	k.JNE(ref("add"))
+	k.Label("whole")
 	k.TESTQ(fresh, fresh)
 	k.JNZ(ref("begin"))
+	k.Label("add")
+	c := k.GP64()
+	k.Load(k.Param("c"), c)
 	for i := range chunks - 1 {
 		k.load(operand.Mem{Base: c, Disp: i * k.width()}, acc[i])
 	}
 	k.loadMasked(operand.Mem{Base: c, Disp: (chunks - 1) * k.width()}, m, acc[chunks-1])
 	k.Label("begin")
 
-	v, step, b, stride, cols, n, ahead := k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64(), k.GP64()
+	v, step, cols := k.GP64(), k.GP64(), k.GP64()
 	k.Load(k.Param("v"), v)
 	k.Load(k.Param("step"), step)
-	k.Load(k.Param("b"), b)
-	k.Load(k.Param("stride"), stride)
 	k.Load(k.Param("cols"), cols)
-	k.Load(k.Param("n"), n)
-	k.Load(k.Param("ahead"), ahead)
-	alpha := k.reg()
-	k.broadcast(k.param("alpha"), alpha)
 	k.TESTQ(n, n)
 	k.JLE(ref("store"))
 
@@ -86,7 +109,7 @@ func (k *kernels) spmm(chunks int) {
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if chunks*k.width() >= longRow {
 			near := fmt.Sprintf("near%d", size)
-			k.CMPQ(n, operand.I32(nonZerosAhead))
+			k.CMPQ(fetched, operand.I32(nonZerosAhead))
 			k.JLE(ref(near))
 			k.PREFETCHT0(operand.Mem{Base: v, Disp: nonZerosAhead * k.elem()})
 			k.Label(near)
@@ -105,6 +128,7 @@ func (k *kernels) spmm(chunks int) {
 		k.ADDQ(step, v)
 		k.ADDQ(operand.I32(4), cols)
 		k.DECQ(ahead)
+		k.DECQ(fetched)
 		k.DECQ(n)
 		k.JNZ(ref(next))
 		if size > least {
@@ -113,12 +137,12 @@ func (k *kernels) spmm(chunks int) {
 	}
 
 	k.Label("store")
+	k.Load(k.Param("c"), c)
 	for i := range chunks - 1 {
 		k.load(acc[i], operand.Mem{Base: c, Disp: i * k.width()})
 	}
 	k.storeMasked(acc[chunks-1], m, operand.Mem{Base: c, Disp: (chunks - 1) * k.width()})
-	k.VZEROUPPER()
-	k.RET()
+	w.nextRow("row", operand.I32(chunks*k.width()))
 }
 
 // prefetchDistance is the number of non-zeros between the prefetch of a row of B of the given

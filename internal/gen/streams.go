@@ -13,7 +13,7 @@ const (
 )
 
 // fetchStreams fetches, for a group of the given number of rows of B, the column indices and values that SDDMM
-// reads nonZerosAhead non-zeros later. Values of the same row of A only: in a panel those of the next segment lie elsewhere.
+// reads nonZerosAhead non-zeros later. In a panel, values of the same segment only: those of the next lie elsewhere.
 func (k *kernels) fetchStreams(name func(string) string, rows int, j reg.GPVirtual) {
 	at := k.GP64()
 	k.Load(k.Param("cols"), at)
@@ -21,11 +21,15 @@ func (k *kernels) fetchStreams(name func(string) string, rows int, j reg.GPVirtu
 	if rows < 8 {
 		return
 	}
-	left := k.GP64()
+	segs, left := k.GP64(), k.GP64()
+	k.Load(k.Param("segs"), segs)
+	k.TESTQ(segs, segs)
+	k.JZ(operand.LabelRef(name("values")))
 	k.Load(k.Param("n"), left)
 	k.SUBQ(j, left)
 	k.CMPQ(left, operand.I32(nonZerosAhead+rows))
 	k.JL(operand.LabelRef(name("near")))
+	k.Label(name("values"))
 	for _, param := range []string{"s", "p"} {
 		at := k.GP64()
 		k.Load(k.Param(param), at)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math/bits"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -35,6 +37,9 @@ func (v vec) goType() string { return map[bool]string{false: "float32", true: "f
 func (v vec) elem() int  { return map[bool]int{false: 4, true: 8}[v.f64] }
 func (v vec) width() int { return map[isa]int{avx2: 32, avx512: 64}[v.isa] }
 func (v vec) lanes() int { return v.width() / v.elem() }
+
+// log returns the number of bits by which to shift for a factor of n, a power of two.
+func (v vec) log(n int) operand.Op { return operand.U8(bits.TrailingZeros(uint(n))) }
 
 // maxChunks is the number of vector registers that hold a block of a row of C.
 func (v vec) maxChunks() int { return map[isa]int{avx2: 8, avx512: 16}[v.isa] }

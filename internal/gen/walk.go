@@ -1,0 +1,177 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// walkDoc says what the parameters of a walk are.
+var walkDoc = [...]string{
+	"The first row",
+	"has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of",
+	"a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early.",
+}
+
+// segmentsAhead is the number of rows, or of segments, between the fetch of a row of A or C and its values and their use.
+const segmentsAhead = 4
+
+// mostAhead bounds the bytes of a row of A or C, and of the values of a segment, that are fetched early.
+const mostAhead = 512
+
+// Fields of a tiling.Segment.
+const (
+	segLo   = 0
+	segN    = 8
+	segRow  = 12
+	segSize = 16
+)
+
+// array is a parameter that advances by step bytes, a parameter too, for each row or for each of its non-zeros; without
+// step, by an element.
+type array struct {
+	param, step string
+	rows        bool
+}
+
+// walk goes over rows of the sparse matrix, or over the segments of a panel.
+type walk struct {
+	*kernels
+	arrays []array
+	first  []operand.Mem // where the arrays begin, for segments
+}
+
+// beginWalk generates the way to the first row, or segment. Parameters are as walkDoc says; those of arrays are the place of
+// the current row from here on.
+func (k *kernels) beginWalk(arrays ...array) *walk {
+	w := &walk{kernels: k, arrays: arrays}
+	segs := k.GP64()
+	k.Load(k.Param("segs"), segs)
+	k.TESTQ(segs, segs)
+	for _, a := range arrays {
+		first, p := k.AllocLocal(8), k.GP64()
+		k.Load(k.Param(a.param), p)
+		k.MOVQ(p, first)
+		w.first = append(w.first, first)
+	}
+	k.JNZ(operand.LabelRef("segment"))
+	return w
+}
+
+// nextRow generates what follows a row: label "done", and a jump to label where there is one more, else the end, label "return".
+// bytes is the length of a dense row.
+func (w *walk) nextRow(label string, bytes operand.Op) {
+	w.Label("done")
+	n, cols, ahead, rows, segs := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.Load(w.Param("rows"), rows)
+	w.DECQ(rows)
+	w.JLE(operand.LabelRef("return"))
+	w.Store(rows, w.Param("rows"))
+	w.Load(w.Param("n"), n)
+	w.Load(w.Param("cols"), cols)
+	w.LEAQ(operand.Mem{Base: cols, Index: n, Scale: 4}, cols)
+	w.Store(cols, w.Param("cols"))
+	w.Load(w.Param("ahead"), ahead)
+	w.SUBQ(n, ahead)
+	w.Store(ahead, w.Param("ahead"))
+	w.Load(w.Param("segs"), segs)
+	w.TESTQ(segs, segs)
+	w.JNZ(operand.LabelRef("segment"))
+
+	for _, a := range w.arrays {
+		p, by := w.GP64(), w.GP64()
+		w.Load(w.Param(a.param), p)
+		if a.rows {
+			w.Load(w.Param(a.step), by)
+			w.ADDQ(by, p)
+			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes)
+		} else {
+			w.MOVQ(n, by)
+			w.steps(a, by)
+			w.ADDQ(by, p)
+		}
+		w.Store(p, w.Param(a.param))
+	}
+	ptr := w.GP64()
+	w.Load(w.Param("ptr"), ptr)
+	w.MOVQ(operand.Mem{Base: ptr, Disp: 8}, n)
+	w.SUBQ(operand.Mem{Base: ptr}, n)
+	w.Store(n, w.Param("n"))
+	w.ADDQ(operand.I32(8), ptr)
+	w.Store(ptr, w.Param("ptr"))
+	w.JMP(operand.LabelRef(label))
+
+	w.Label("segment")
+	w.segment(label, bytes)
+	w.Label("return")
+	w.VZEROUPPER()
+	w.RET()
+}
+
+// steps makes of a number of rows or non-zeros the bytes by which they advance an array.
+func (w *walk) steps(a array, count reg.GPVirtual) {
+	if a.step == "" {
+		w.SHLQ(w.log(w.elem()), count)
+		return
+	}
+	step := w.GP64()
+	w.Load(w.Param(a.step), step)
+	w.IMULQ(step, count)
+}
+
+// segment generates the way to the next segment.
+func (w *walk) segment(label string, bytes operand.Op) {
+	seg, n, rows := w.GP64(), w.GP64(), w.GP64()
+	w.Load(w.Param("segs"), seg)
+	place := func(i, ahead int) operand.Mem {
+		at, first := w.GP64(), w.GP64()
+		if w.arrays[i].rows {
+			w.MOVLQSX(operand.Mem{Base: seg, Disp: ahead*segSize + segRow}, at)
+		} else {
+			w.MOVQ(operand.Mem{Base: seg, Disp: ahead*segSize + segLo}, at)
+		}
+		w.steps(w.arrays[i], at)
+		w.MOVQ(w.first[i], first)
+		return operand.Mem{Base: first, Index: at, Scale: 1}
+	}
+	for i, a := range w.arrays {
+		p := w.GP64()
+		w.LEAQ(place(i, 0), p)
+		w.Store(p, w.Param(a.param))
+	}
+	w.MOVLQSX(operand.Mem{Base: seg, Disp: segN}, n)
+	w.Store(n, w.Param("n"))
+	w.Load(w.Param("rows"), rows)
+	w.CMPQ(rows, operand.I32(segmentsAhead))
+	w.JLE(operand.LabelRef("fetched"))
+	for i, a := range w.arrays {
+		later := place(i, segmentsAhead)
+		length := bytes
+		if !a.rows {
+			n := w.GP64()
+			w.MOVLQSX(operand.Mem{Base: seg, Disp: segmentsAhead*segSize + segN}, n)
+			w.SHLQ(w.log(w.elem()), n)
+			length = n
+		}
+		w.fetch("segment_"+a.param, later, length)
+	}
+	w.Label("fetched")
+	w.ADDQ(operand.I32(segSize), seg)
+	w.Store(seg, w.Param("segs"))
+	w.JMP(operand.LabelRef(label))
+}
+
+// fetch fetches the first lines of the given number of bytes.
+func (w *walk) fetch(name string, from operand.Mem, bytes operand.Op) {
+	p, left, most := w.GP64(), w.GP64(), w.GP64()
+	w.LEAQ(from, p)
+	w.MOVQ(bytes, left)
+	w.MOVQ(operand.I32(mostAhead), most)
+	w.CMPQ(left, most)
+	w.CMOVQGT(most, left)
+	w.Label("fetch_" + name)
+	w.PREFETCHT0(operand.Mem{Base: p})
+	w.ADDQ(operand.I32(64), p)
+	w.SUBQ(operand.I32(64), left)
+	w.JG(operand.LabelRef("fetch_" + name))
+	w.PREFETCHT0(operand.Mem{Base: p, Index: left, Scale: 1, Disp: -1}) // they need not begin on a line
+}
