@@ -29,7 +29,7 @@ func (op Op) String() string {
 type Costs struct {
 	NonZero     float64 // each non-zero, in each slice of K, beyond reading its row of B
 	Line        float64 // each cache line of that row: multiplying and adding
-	Segment     float64 // each segment, in each slice: calls, starting loops; beside that it waits, as waits says
+	Segment     float64 // each segment, in each slice: going on to it, the last group; beside that it waits, as waits says
 	SegmentLine float64 // each cache line of its row of A or C
 	Pass        float64 // each panel, in each slice: handing out work and waiting for the last thread
 }
@@ -57,11 +57,10 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server with AVX-512, and then, with the wait of a segment measured on each, of a
-// Zen 4 server and a Xeon; ADR 7 says how.
+// The costs that fitted best on two cores of a Zen 4 server with AVX-512; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.65e-9, Line: 0.29e-9, Segment: 2e-9, SegmentLine: 3.2e-9, Pass: 10e-6}
-	DefaultSpMM  = Costs{NonZero: 0.45e-9, Line: 0.085e-9, Segment: 11e-9, SegmentLine: 2.5e-9, Pass: 10e-6}
+	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 2.5e-9, Pass: 10e-6}
+	DefaultSpMM  = Costs{NonZero: 0.1e-9, Line: 0.085e-9, Segment: 5e-9, SegmentLine: 1.6e-9, Pass: 10e-6}
 )
 
 const (
@@ -71,7 +70,7 @@ const (
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
-	waits = 6
+	waits = 2
 
 	// overlap is the share of the time of streams that is not hidden behind the gathers.
 	overlap = 0.5

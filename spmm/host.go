@@ -9,7 +9,6 @@ import (
 	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
-	"sddmmkit/tiling"
 )
 
 // hostRun is one call on the CPU: operands as slices, and the non-zeros as one of the two indices of
@@ -84,42 +83,52 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 			r.piece(u.Slot, u.Lo, u.Hi, collected)
 			return
 		}
-		if r.alpha != 0 && collected == nil {
-			r.rows(u)
-			return
-		}
 		for i := u.RowLo; i < u.RowHi; i++ {
 			r.start(i)
-			if j := i + rowsAhead; j < u.RowHi {
-				asm.Prefetch(r.c.Row(j))
+		}
+		for i, end := u.RowLo, 0; i < u.RowHi && r.alpha != 0; i = end {
+			if end = r.batch(i, u.RowHi, collected); end == i { // a long row
+				end++
+				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[end], r.beta == 0, collected)
+				continue
 			}
-			if r.alpha != 0 {
-				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[i+1], r.beta == 0, collected)
-			}
+			r.kernels.SpMMRows(r.output(i), r.values(r.rowPtr[i], r.rowPtr[end], collected), r.b.Data, r.b.Stride, r.cols[r.rowPtr[i]:u.Hi],
+				r.rowPtr[i:end+1], r.alpha, r.beta == 0)
 		}
 	})
 }
 
-// rows does the whole rows of a unit in one call of the inner loop.
-func (r *hostRun[T]) rows(u tiling.Unit) {
-	for i := u.RowLo; i < u.RowHi && r.beta != 1; i++ {
-		r.start(i)
+// batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for
+// their values.
+func (r *hostRun[T]) batch(i, end int, collected []T) int {
+	if collected == nil {
+		return end
 	}
-	var v []T
-	if r.val != nil {
-		v = r.val[u.Lo:u.Hi]
+	most := r.rowPtr[i] + int64(len(collected))
+	for i < end && r.rowPtr[i+1] <= most {
+		i++
 	}
-	r.kernels.SpMMRows(r.output(u.RowLo), v, r.b.Data, r.b.Stride, r.cols[u.Lo:u.Hi], r.rowPtr[u.RowLo:u.RowHi+1], r.alpha, r.beta == 0)
+	return i
+}
+
+// values returns the values of non-zeros [lo, hi) in order, collected where they are not; nil where all are 1.
+func (r *hostRun[T]) values(lo, hi int64, collected []T) []T {
+	switch {
+	case r.val == nil:
+		return nil
+	case collected == nil:
+		return r.val[lo:hi]
+	}
+	for z, at := range r.perm[lo:hi] {
+		collected[z] = r.val[at]
+	}
+	return collected[:hi-lo]
 }
 
 // output returns the rows of C from the given one on.
 func (r *hostRun[T]) output(from int) asm.Rows[T] {
 	return asm.Rows[T]{Data: r.c.Data[from*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
 }
-
-// rowsAhead is the number of rows, or of segments in a panel, between the prefetch of a row of C and its use. Rows of B are
-// fetched by the inner loop.
-const rowsAhead = 4
 
 // piece sets the row of scratch of one piece.
 func (r *hostRun[T]) piece(slot int, lo, hi int64, collected []T) {
@@ -167,7 +176,7 @@ func scaleRow[T Float](row []T, beta T) {
 	}
 }
 
-// collected returns room for the values of asm.Stretch non-zeros, or nil where they need no collecting.
+// collected returns room for the values of asm.Stretch non-zeros, or nil where they are in order.
 func (r *hostRun[T]) collected() []T {
 	if r.val == nil || r.perm == nil {
 		return nil
@@ -186,16 +195,7 @@ func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, co
 	}
 	for first := true; first || lo < hi; first = false {
 		n := min(hi-lo, most)
-		var v []T
-		switch {
-		case collected != nil:
-			v = collected[:n]
-			for z, at := range r.perm[lo : lo+n] {
-				v[z] = r.val[at]
-			}
-		case r.val != nil:
-			v = r.val[lo : lo+n]
-		}
+		v := r.values(lo, lo+n, collected)
 		r.kernels.SpMM(acc, v, r.b.Data, r.b.Stride, cols, int(n), r.alpha, fresh && first)
 		lo, cols = lo+n, cols[n:]
 	}
