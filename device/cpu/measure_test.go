@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -39,6 +40,45 @@ func TestMeasure(t *testing.T) {
 	m, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
 	if err != nil || !m.Valid() || len(m.Levels) != 3 {
 		t.Errorf("a machine with unknown caches: %+v, %v", m, err)
+	}
+}
+
+// A disturbed measurement is taken again, and the best of a few is kept.
+func TestMeasureAgain(t *testing.T) {
+	scaled := func(l1, l2 float64) device.Measured {
+		level := func(all float64, shared bool) device.Level {
+			return device.Level{Shared: shared, Gather: []device.Rate{{RowBytes: 64, One: 1, All: 1}, {RowBytes: 2048, One: 10, All: 10 * all}}}
+		}
+		return device.Measured{Threads: 4, Levels: []device.Level{level(l1, false), level(l2, false), level(1, true)}}
+	}
+	failure := errors.New("cancelled")
+	for _, c := range []struct {
+		name string
+		runs []device.Measured
+		want int // of runs
+		err  error
+	}{
+		{"quiet", []device.Measured{scaled(4, 3.9)}, 0, nil},
+		{"at first", []device.Measured{scaled(2, 4), scaled(4, 4)}, 1, nil},
+		{"in one level", []device.Measured{scaled(4, 2), scaled(4, 3.1)}, 1, nil},
+		{"all the time", []device.Measured{scaled(1, 4), scaled(2.2, 2.1), scaled(2, 2)}, 1, nil},
+		{"one thread", []device.Measured{{Threads: 1, Levels: []device.Level{{Gather: []device.Rate{{RowBytes: 64, One: 7, All: 7}}}}}}, 0, nil},
+		{"cancelled", []device.Measured{scaled(2, 4)}, 0, failure},
+	} {
+		n := 0
+		m, err := calmest(func() (device.Measured, error) {
+			if n == len(c.runs) {
+				if c.err == nil {
+					t.Fatalf("%s: measured more than %d times", c.name, n)
+				}
+				return device.Measured{}, c.err
+			}
+			n++
+			return c.runs[n-1], nil
+		})
+		if !errors.Is(err, c.err) || err == nil && (n != len(c.runs) || !reflect.DeepEqual(m, c.runs[c.want])) {
+			t.Errorf("%s: %d measurements, %+v, %v", c.name, n, m, err)
+		}
 	}
 }
 
