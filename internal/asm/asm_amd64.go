@@ -3,6 +3,7 @@
 package asm
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -92,6 +93,7 @@ type loops[T Float] struct {
 }
 
 func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
+	_ = cols[:len(p)]
 	switch k := len(a); {
 	case len(p) == 0:
 	case k == 0:
@@ -106,8 +108,11 @@ func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alp
 }
 
 func (l *loops[T]) sddmmRows(p, s []T, a Rows[T], b []T, stride int, cols []int32, ptr []int64, op Op, alpha, beta T) {
+	if len(ptr) < 2 || len(p) == 0 {
+		return
+	}
+	check(a, ptr, len(p), len(cols))
 	switch {
-	case len(ptr) < 2 || len(p) == 0:
 	case a.K == 0:
 		sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
 	case a.K <= Narrow:
@@ -126,6 +131,17 @@ func (l *loops[T]) sddmmSegments(p, s []T, a Rows[T], b []T, stride int, cols []
 	}
 	l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
 		unsafe.SliceData(cols), 0, nil, first(segs), len(segs), len(cols), a.K, int(op), alpha, beta)
+}
+
+// check panics where operands are too small for the rows of ptr, for assembly does not look. lengths are those of arrays with an
+// element for each non-zero.
+func check[T Float](rows Rows[T], ptr []int64, lengths ...int) {
+	for _, n := range lengths {
+		if nnz := ptr[len(ptr)-1] - ptr[0]; int64(n) < nnz {
+			panic(fmt.Sprintf("asm: %d elements for %d non-zeros", n, nnz))
+		}
+	}
+	_ = rows.Row(len(ptr) - 2)
 }
 
 // first returns the address of the first segment, as assembly takes it.
@@ -153,6 +169,10 @@ func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T
 func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
 	if len(ptr) < 2 || c.K == 0 {
 		return
+	}
+	check(c, ptr, len(cols))
+	if v != nil {
+		check(c, ptr, len(v))
 	}
 	values, step := l.values(v)
 	switch {
