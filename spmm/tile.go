@@ -115,9 +115,6 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	return err
 }
 
-// segmentsAhead is the number of segments between the fetch of a row of C and its use. Rows of B are fetched by the inner loop.
-const segmentsAhead = 4
-
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
 // non-zeros, which are done in pieces.
 func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64) {
@@ -131,8 +128,8 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 		return
 	}
 	for g, s := range segs {
-		if g+segmentsAhead < len(segs) {
-			asm.Prefetch(r.c.Row(int(segs[g+segmentsAhead].Row)))
+		if g+asm.RowsAhead < len(segs) {
+			asm.Prefetch(r.c.Row(int(segs[g+asm.RowsAhead].Row)))
 		}
 		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
 			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo, collected)

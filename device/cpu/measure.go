@@ -16,8 +16,8 @@ var _ device.Measurer = (*Device)(nil)
 
 // Measure implements device.Measurer: the bandwidth of each cache and of the memory, for one thread
 // and for all of them, and how much of the caches can be used. The first call on a machine takes
-// about two seconds, up to three times as long where other programs disturb it; the result is kept in the user's cache folder, for each model of processor,
-// number of threads and loop (see the environment variable SDDMMKIT_CACHE).
+// about two seconds, up to three times as long where other programs disturb it; the result is kept in the user's
+// cache folder, for each model of processor, number of threads and loop (see the environment variable SDDMMKIT_CACHE).
 func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured, error) {
 	if g.Read == nil {
 		g = device.Gather{Name: "go", Read: readRows}

@@ -51,6 +51,10 @@ const Narrow = 4
 // Stretch is the number of non-zeros after which SpMMRows adds up partial sums.
 const Stretch = 256
 
+// RowsAhead is the number of rows, or of segments, between the fetch of a row of C and its use, where loops in Go go over them.
+// Those in assembly do as internal/gen says.
+const RowsAhead = 4
+
 // Kernels are the inner loops for one element type.
 type Kernels[T Float] struct {
 	// SDDMM computes p[j] = alpha·f(s[j], ⟨a, B_cols[j]⟩) + beta·p[j] for all j of p. Row c of B is

@@ -93,9 +93,11 @@ type loops[T Float] struct {
 }
 
 func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
-	_ = cols[:len(p)]
+	if len(p) == 0 {
+		return
+	}
+	_ = cols[len(p)-1]
 	switch k := len(a); {
-	case len(p) == 0:
 	case k == 0:
 		sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
 	case k <= Narrow:
@@ -111,7 +113,7 @@ func (l *loops[T]) sddmmRows(p, s []T, a Rows[T], b []T, stride int, cols []int3
 	if len(ptr) < 2 || len(p) == 0 {
 		return
 	}
-	check(a, ptr, len(p), len(cols))
+	check(a, ptr, min(len(p), len(cols)))
 	switch {
 	case a.K == 0:
 		sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
@@ -133,13 +135,11 @@ func (l *loops[T]) sddmmSegments(p, s []T, a Rows[T], b []T, stride int, cols []
 		unsafe.SliceData(cols), 0, nil, first(segs), len(segs), len(cols), a.K, int(op), alpha, beta)
 }
 
-// check panics where operands are too small for the rows of ptr, for assembly does not look. lengths are those of arrays with an
-// element for each non-zero.
-func check[T Float](rows Rows[T], ptr []int64, lengths ...int) {
-	for _, n := range lengths {
-		if nnz := ptr[len(ptr)-1] - ptr[0]; int64(n) < nnz {
-			panic(fmt.Sprintf("asm: %d elements for %d non-zeros", n, nnz))
-		}
+// check panics where operands are too small for the rows of ptr, for assembly does not look. Arrays with an element for each
+// non-zero have n elements or more.
+func check[T Float](rows Rows[T], ptr []int64, n int) {
+	if nnz := ptr[len(ptr)-1] - ptr[0]; int64(n) < nnz {
+		panic(fmt.Sprintf("asm: %d elements for %d non-zeros", n, nnz))
 	}
 	_ = rows.Row(len(ptr) - 2)
 }
@@ -170,10 +170,11 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 	if len(ptr) < 2 || c.K == 0 {
 		return
 	}
-	check(c, ptr, len(cols))
+	n := len(cols)
 	if v != nil {
-		check(c, ptr, len(v))
+		n = min(n, len(v))
 	}
+	check(c, ptr, n)
 	values, step := l.values(v)
 	switch {
 	case c.K <= Narrow:

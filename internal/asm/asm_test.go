@@ -257,6 +257,35 @@ func testRows[T Float](t *testing.T) {
 	}
 }
 
+// Operands that are too small for their rows are found before assembly reads beyond them.
+func TestSmallOperands(t *testing.T) {
+	const k, nnz, rows = 8, 6, 2
+	for _, l := range levels(t) {
+		use(t, l)
+		kernels := For[float32]()
+		b, ptr := make([]float32, k), []int64{3, 5, 3 + nnz}
+		call := func(spmm bool, n, cols, elements int) (panics bool) {
+			defer func() { panics = recover() != nil }()
+			p, idx := make([]float32, n), make([]int32, cols)
+			dense := Rows[float32]{Data: make([]float32, elements), K: k, Stride: k}
+			if spmm {
+				kernels.SpMMRows(dense, p, b, k, idx, ptr, 1, true)
+			} else {
+				kernels.SDDMMRows(p, p, dense, b, k, idx, ptr, Scale, 1, 0)
+			}
+			return false
+		}
+		for _, spmm := range []bool{false, true} {
+			if call(spmm, nnz, nnz, rows*k) {
+				t.Errorf("%v: operands that are large enough do not pass", l)
+			}
+			if !call(spmm, nnz-1, nnz, rows*k) || !call(spmm, nnz, nnz-1, rows*k) || !call(spmm, nnz, nnz, rows*k-1) {
+				t.Errorf("%v: operands that are too small pass", l)
+			}
+		}
+	}
+}
+
 // An infinity in a row of B reaches the results that use it and no other, wherever it stands in a group; NaN in
 // rows that are only fetched early reaches none.
 func TestInfinities(t *testing.T) {

@@ -42,9 +42,6 @@ func sddmmSegments[T Float](row sddmmRow[T], p, s []T, a Rows[T], b []T, stride 
 	}
 }
 
-// rowsAhead is the number of rows, or of segments, between the fetch of a row of C and its use.
-const rowsAhead = 4
-
 // spmmRows goes over rows with calls of row, for at most Stretch non-zeros each where that matters for the bits.
 func spmmRows[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
 	most := ptr[len(ptr)-1] - ptr[0]
@@ -52,8 +49,8 @@ func spmmRows[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []i
 		most = Stretch
 	}
 	for i := range len(ptr) - 1 {
-		if i+rowsAhead < len(ptr)-1 {
-			Prefetch(c.Row(i + rowsAhead))
+		if i+RowsAhead < len(ptr)-1 {
+			Prefetch(c.Row(i + RowsAhead))
 		}
 		lo, end := ptr[i]-ptr[0], ptr[i+1]-ptr[0]
 		for first := true; first || lo < end; first = false {
@@ -71,8 +68,8 @@ func spmmRows[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []i
 // spmmSegments goes over segments with a call of row for each.
 func spmmSegments[T Float](row spmmRow[T], c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
 	for g, seg := range segs {
-		if g+rowsAhead < len(segs) {
-			Prefetch(c.Row(int(segs[g+rowsAhead].Row)))
+		if g+RowsAhead < len(segs) {
+			Prefetch(c.Row(int(segs[g+RowsAhead].Row)))
 		}
 		if lo := rowPtr[seg.Row]; rowPtr[seg.Row+1]-lo < long {
 			var values []T
