@@ -45,18 +45,12 @@ func (c Case) Check() error {
 		return fmt.Errorf("bench: %v is no epilogue; want %v, %v, %v or %v", c.Epilogue, sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Quotient)
 	case c.Op != SDDMM && c.Epilogue != sddmm.Dot:
 		return fmt.Errorf("bench: %s has no epilogue, and %v was given", c.Op, c.Epilogue)
-	case c.Op != SDDMM && c.Tiling.Tile.Tk != 0:
-		return fmt.Errorf("bench: tile %s of %s: K is cut for %s only; want 0 for Tk", tileText(c.Tiling.Tile), c.Op, SDDMM)
 	}
 	if c.Stored != "" && shorts[c.Stored] == nil {
 		return fmt.Errorf("bench: A and B in %q; want bfloat16, float16 or what results are in", c.Stored)
 	}
 	switch t := c.Tiling; t.By {
-	case "", TileByModel, TileNone, TileBySearch:
-	case TileGiven:
-		if t.Tile.Tk > 0 && t.Tile.Tj == 0 {
-			return fmt.Errorf("bench: tile %s; want columns where K is cut", tileText(t.Tile))
-		}
+	case "", TileByModel, TileNone, TileBySearch, TileGiven:
 	default:
 		return fmt.Errorf("bench: tiles by %q; want %s, %s, %s or %s", t.By, TileByModel, TileNone, TileGiven, TileBySearch)
 	}

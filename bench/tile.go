@@ -81,25 +81,19 @@ func coarse(gathered int) []model.Tile {
 	return tiles
 }
 
-// finer are the tiles next to the best of the coarse ones: widths between it and its neighbours, and for
-// SDDMM panels of its width and twice as wide in slices of K of 128, 256, ….
-func finer(op Op, best model.Tile, gathered, k int) []model.Tile {
+// finer are the tiles next to the best of the coarse ones: widths between it and its neighbours.
+func finer(best model.Tile, gathered int) []model.Tile {
 	if best.Tj == 0 {
 		// Better than the widest panels: there may be better ones that are wider still.
 		if widest := coarse(gathered); len(widest) > 0 && widest[0].Tj/2*3 < gathered {
-			return []model.Tile{{Tj: widest[0].Tj / 2 * 3}}
+			return []model.Tile{{Tj: widest[0].Tj / 2 * 3, Tk: best.Tk}}
 		}
 		return nil
 	}
 	var tiles []model.Tile
 	for _, width := range []int{best.Tj / 4 * 3, best.Tj / 2 * 3} {
 		if width >= minWidth && width < gathered {
-			tiles = append(tiles, model.Tile{Tj: width})
-		}
-	}
-	for _, width := range []int{best.Tj, 2 * best.Tj} {
-		for depth := minDepth; op == SDDMM && width < gathered && depth < k; depth *= 2 {
-			tiles = append(tiles, model.Tile{Tj: width, Tk: depth})
+			tiles = append(tiles, model.Tile{Tj: width, Tk: best.Tk})
 		}
 	}
 	return tiles

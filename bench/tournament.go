@@ -142,24 +142,28 @@ func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, er
 	return losses, nil
 }
 
-// run tries no tile, the tiles to keep and panels from the widest down; after a round the widths between
-// those near the best, and slices of K; and then has rounds.
-func (t *tournament) run(op Op, gathered, k int, keep ...model.Tile) error {
+// run tries no tile, the tiles to keep and, for all of K and for each slice of it, panels from the widest down; after a round the
+// widths between those near the best; and then has rounds.
+func (t *tournament) run(gathered, k int, keep ...model.Tile) error {
 	for _, tile := range append([]model.Tile{{}}, keep...) {
 		if _, err := t.enter(tile, true); err != nil {
 			return err
 		}
 	}
-	worse := 0
-	for _, tile := range coarse(gathered) {
-		c, err := t.enter(tile, false)
-		if err != nil {
-			return err
-		}
-		if c.least() <= dropOut[0]*t.best().least() {
-			worse = 0
-		} else if worse++; worse == hopeless {
-			break
+	for _, depth := range append([]int{0}, model.Depths(k)...) {
+		worse := 0
+		for _, tile := range append([]model.Tile{{}}, coarse(gathered)...) {
+			tile.Tk = depth
+			c, err := t.enter(tile, false)
+			if err != nil {
+				return err
+			}
+			best := t.best()
+			if c.least() <= dropOut[0]*best.least() || tile.Tj == 0 || tile.Tj > best.tile.Tj && best.tile.Tj > 0 {
+				worse = 0 // or wider than the best: with less of K a narrower one may still be as good
+			} else if worse++; worse == hopeless {
+				break
+			}
 		}
 	}
 	for n, behind := range dropOut {
@@ -169,7 +173,7 @@ func (t *tournament) run(op Op, gathered, k int, keep ...model.Tile) error {
 		if n > 0 {
 			continue
 		}
-		for _, tile := range finer(op, t.best().tile, gathered, k) {
+		for _, tile := range finer(t.best().tile, gathered) {
 			if _, err := t.enter(tile, false); err != nil {
 				return err
 			}

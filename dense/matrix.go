@@ -53,6 +53,18 @@ func (m Matrix[T]) View(r0, r1, cols int) Matrix[T] {
 	return v
 }
 
+// Columns returns columns [lo, hi) of all rows, sharing the elements.
+func (m Matrix[T]) Columns(lo, hi int) Matrix[T] {
+	if lo < 0 || hi < lo || hi > m.Cols {
+		panic(fmt.Sprintf("dense.Matrix.Columns: columns [%d,%d) of a %d×%d matrix", lo, hi, m.Rows, m.Cols))
+	}
+	v := Matrix[T]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride}
+	if m.Rows > 0 && hi > lo {
+		v.Data = m.Data[lo:]
+	}
+	return v
+}
+
 // Clone returns a copy with Stride = Cols.
 func (m Matrix[T]) Clone() Matrix[T] {
 	c := New[T](m.Rows, m.Cols)

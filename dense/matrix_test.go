@@ -65,6 +65,32 @@ func TestViewPanics(t *testing.T) {
 	}
 }
 
+func TestColumns(t *testing.T) {
+	m := Matrix[float32]{Rows: 2, Cols: 3, Stride: 4, Data: []float32{0, 1, 2, -1, 10, 11, 12}}
+	v := m.Columns(1, 3)
+	if err := v.Validate(); err != nil || v.Rows != 2 || v.Cols != 2 || v.At(0, 0) != 1 || v.At(1, 1) != 12 {
+		t.Errorf("columns 1 and 2 are %+v (%v)", v, err)
+	}
+	if v.Set(1, 0, 5); m.At(1, 1) != 5 {
+		t.Error("the elements are not shared")
+	}
+	for _, none := range []Matrix[float32]{m.Columns(3, 3), m.Columns(0, 0), {Cols: 3, Stride: 3}} {
+		if err := none.Columns(0, none.Cols).Validate(); err != nil || len(none.Data) > 0 {
+			t.Errorf("no columns: %+v (%v)", none, err)
+		}
+	}
+	for _, at := range [][2]int{{-1, 2}, {2, 1}, {0, 4}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Columns%v did not panic", at)
+				}
+			}()
+			m.Columns(at[0], at[1])
+		}()
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for _, m := range []Matrix[float32]{
 		{},

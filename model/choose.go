@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Choice is the tile that the model takes, what it predicts for it, and why.
@@ -15,22 +16,19 @@ type Choice struct {
 // Bounds of the tiles that Choose looks at.
 const (
 	minWidth = 256  // columns of a panel
+	minDepth = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
+	overhang = 16   // by which the last slice may be longer
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
 	equal    = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
 )
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, the widest of those within 3 % of the fastest. None counts as the
-// widest, so a tile must be predicted to gain 3 %. K is not cut: no slices of K were faster than panels of whole rows in any case that was measured
-// (docs/adr/0007-model.md).
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …, and of those within 3 % of
+// the fastest the widest, with the longest slices. None counts as the widest, so a tile must be predicted to gain 3 %.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
 	none := m.Predict(op, f, k, elemBytes, Tile{})
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
-	if f.Segments == nil && f.NNZ > 0 {
-		c.Reason = "the columns of some row are not in order, so there are no panels"
-		return c
-	}
 	b := float64(f.Cols) * float64(k) * float64(elemBytes)
 	if f.NNZ == 0 || k <= 1 {
 		c.Reason = "there is nothing that a tile could keep"
@@ -41,41 +39,59 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		return c
 	}
 	fastest := none
-	for _, tile := range tiles(f.Cols) {
+	for _, tile := range tiles(f, k) {
 		p := m.Predict(op, f, k, elemBytes, tile)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < fastest.Seconds {
 			fastest = p
 		}
 	}
-	for _, p := range c.Alternatives { // from wide to narrow
+	for _, p := range c.Alternatives { // from wide to narrow, and long to short
 		if p.Seconds <= equal*fastest.Seconds {
 			c.Prediction = p
 			break
 		}
 	}
-	c.Reason = m.reason(f, b, none, fastest, c.Prediction)
+	c.Reason = m.reason(f, k, b, none, fastest, c.Prediction)
 	return c
 }
 
-// tiles returns the grid.
-func tiles(cols int) []Tile {
+// tiles returns the grid, without no tile. Where columns are not in order there are no panels.
+func tiles(f *Profile, k int) []Tile {
+	depths := Depths(k)
 	var all []Tile
-	for n := 2; ; n++ {
+	for _, depth := range depths {
+		all = append(all, Tile{Tk: depth})
+	}
+	for n := 2; f.Segments != nil; n++ {
 		panels := 1 << (n / 2)
 		if n%2 == 1 {
 			panels += panels / 2
 		}
-		width := (cols-1)/panels + 1
+		width := (f.Cols-1)/panels + 1
 		if width < minWidth {
-			return all
+			break
 		}
 		all = append(all, Tile{Tj: width})
+		for _, depth := range depths {
+			all = append(all, Tile{Tj: width, Tk: depth})
+		}
 	}
+	return all
+}
+
+// Depths returns the slices that K = k is cut into on CPUs, from long to short.
+func Depths(k int) []int {
+	var all []int
+	for depth := minDepth; depth+overhang < k; depth *= 2 {
+		all = append(all, depth)
+	}
+	slices.Reverse(all)
+	return all
 }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
-func (m *Machine) reason(f *Profile, b float64, none, fastest, taken Prediction) string {
+func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Prediction) string {
 	// The last cache that does not hold B, and the first that does.
 	levels := m.Measured.Levels
 	small := -1
@@ -89,15 +105,21 @@ func (m *Machine) reason(f *Profile, b float64, none, fastest, taken Prediction)
 		return fmt.Sprintf("%.1f non-zeros per active row", float64(f.NNZ)/math.Max(p.Segments, 1))
 	}
 	if taken.Tile != (Tile{}) {
-		tile := fmt.Sprintf("a panel of %d columns", taken.Tile.Tj)
-		if taken.Tile.Tk > 0 {
-			tile += fmt.Sprintf(" in slices of %d", taken.Tile.Tk)
-		}
 		where := "is read many times"
 		if small >= 0 {
 			where = "is larger than " + size(small)
 		}
-		return fmt.Sprintf("B (%s) %s and %s still has %s: %.2g times as fast", bytesText(b), where, tile, perRow(taken), none.Seconds/taken.Seconds)
+		var tile string
+		if taken.Tile.Tj > 0 {
+			tile = fmt.Sprintf("a panel of %d columns still has %s", taken.Tile.Tj, perRow(taken))
+		}
+		if taken.Tile.Tk > 0 {
+			if tile != "" {
+				tile += ", in "
+			}
+			tile += fmt.Sprintf("slices of %d of K take %s each", taken.Tile.Tk, bytesText(b*float64(taken.Tile.Tk)/float64(k)))
+		}
+		return fmt.Sprintf("B (%s) %s and %s: %.2g times as fast", bytesText(b), where, tile, none.Seconds/taken.Seconds)
 	}
 	switch {
 	case small < 0:
@@ -108,7 +130,11 @@ func (m *Machine) reason(f *Profile, b float64, none, fastest, taken Prediction)
 		}
 		return fmt.Sprintf("B (%s) is larger than %s, but no panel has enough non-zeros per active row to be faster", bytesText(b), size(small))
 	}
-	return fmt.Sprintf("a panel of %d columns, with %s, would gain only %.1f %%", fastest.Tile.Tj, perRow(fastest), 100*(none.Seconds/fastest.Seconds-1))
+	gain := 100 * (none.Seconds/fastest.Seconds - 1)
+	if fastest.Tile.Tj == 0 {
+		return fmt.Sprintf("slices of %d of K would gain only %.1f %%", fastest.Tile.Tk, gain)
+	}
+	return fmt.Sprintf("a panel of %d columns, with %s, would gain only %.1f %%", fastest.Tile.Tj, perRow(fastest), gain)
 }
 
 // bytesText writes a size as people do.

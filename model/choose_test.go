@@ -1,9 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +47,7 @@ func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
 		fastest = min(fastest, p.Seconds)
 	}
 	tile := c.Tile
-	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk != 0 || tile.Tj > 0 && tile.Tj < minWidth ||
+	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk != 0 && !slices.Contains(Depths(k), tile.Tk) || tile.Tj > 0 && tile.Tj < minWidth ||
 		tile.Tj > 0 && f.Segments == nil {
 		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
 	}
@@ -83,8 +85,10 @@ func TestOddInputs(t *testing.T) {
 			}
 		}
 	}
-	if c := machines[0].Choose(SDDMM, profiles[4], 512, 4); !strings.Contains(c.Reason, "not in order") {
-		t.Errorf("unsorted rows: %q", c.Reason)
+	for _, p := range machines[0].Choose(SDDMM, profiles[4], 512, 4).Alternatives {
+		if p.Tile.Tj > 0 {
+			t.Errorf("rows that are not sorted are cut into panels: %v", p.Tile)
+		}
 	}
 }
 
@@ -136,10 +140,36 @@ func TestLimits(t *testing.T) {
 			if (c.Tile != (Tile{})) != test.tiled || !strings.Contains(c.Reason, test.says) {
 				t.Errorf("%s, %v: tile %+v, %s", test.name, op, c.Tile, c.Reason)
 			}
-			if test.tiled && float64(c.Tile.Tj)*float64(test.k)*4 > 4*float64(m.Measured.Levels[2].Bytes) {
+			columns, depth := cmp.Or(c.Tile.Tj, test.f.Cols), cmp.Or(c.Tile.Tk, test.k)
+			if test.tiled && float64(columns)*float64(depth)*4 > 4*float64(m.Measured.Levels[2].Bytes) {
 				t.Errorf("%s, %v: a panel of %d columns is far larger than L3", test.name, op, c.Tile.Tj)
 			}
 		}
+	}
+}
+
+// Where rows have few non-zeros in a panel and many in the matrix, slices of K stay in the cache.
+func TestSlices(t *testing.T) {
+	if got, want := Depths(512), []int{256, 128}; !slices.Equal(got, want) {
+		t.Errorf("slices of %v, want %v", got, want)
+	}
+	if got := Depths(144); got != nil {
+		t.Errorf("K = 144 is cut into slices of %v, which leave 16 over", got)
+	}
+	m, f := testMachine(2), wide(500_000, 20_000, 20)
+	for _, op := range []Op{SDDMM, SpMM} {
+		c := m.Choose(op, f, 512, 4)
+		checkChoice(t, op, f, 512, c)
+		if c.Tile != (Tile{Tk: 128}) || !strings.Contains(c.Reason, "slices of 128 of K take 9.77 MB each") {
+			t.Errorf("%v: tile %+v, %s", op, c.Tile, c.Reason)
+		}
+		if c.Making != 0 {
+			t.Errorf("%v: slices without panels take %v to make", op, c.Making)
+		}
+	}
+	// Of a matrix that is read once a copy does not pay.
+	if c := m.Choose(SpMM, wide(1_000_000, 1_000_000, 1), 512, 4); c.Tile != (Tile{}) {
+		t.Errorf("B is read once: tile %+v, %s", c.Tile, c.Reason)
 	}
 }
 

@@ -54,12 +54,15 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.gathers()
 	w.rows()
 	w.streams()
+	w.copies()
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
 	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	if tile != (Tile{}) {
 		p.Seconds += float64(p.Panels) * w.slices * c.Pass
+	}
+	if tile.Tj > 0 {
 		p.Making = makePanels + makeSegment*w.segs/math.Max(float64(f.NNZ), 1)
 	}
 	for i, l := range m.Measured.Levels {
@@ -74,7 +77,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	depth := k
 	if tile.Tk > 0 && tile.Tk < k {
 		depth = tile.Tk
-		w.slices = math.Ceil(float64(k) / float64(depth))
+		w.slices = math.Max(math.Ceil(float64(k-overhang)/float64(depth)), 1)
 	}
 	if tile.Tj > 0 && tile.Tj < f.Cols {
 		w.panels = float64(f.Cols) / float64(tile.Tj)
@@ -183,8 +186,12 @@ func (w *work) gathers() {
 		w.gather(l, (hits-before)*w.slices)
 		before = hits
 	}
-	// The first read of each row in a call finds what the call before left.
-	w.gather(w.holding(w.call()), float64(w.f.ActiveCols)*w.slices)
+	// The first read of each row in a call finds what the call before left, or the copy.
+	left := w.call()
+	if w.slices > 1 {
+		left = float64(w.f.Cols) * w.row
+	}
+	w.gather(w.holding(left), float64(w.f.ActiveCols)*w.slices)
 }
 
 func (w *work) gather(l int, rows float64) {
@@ -242,7 +249,22 @@ func (w *work) streams() {
 	case SpMMT:
 		w.stream(nnz * 8 * w.slices)
 		s := w.holding(nnz * w.elem)
-		w.thread += nnz * w.Measured.SpreadSeconds(s, line, nnz*w.elem, w.Threads)
-		w.bytes[s] += nnz * line
+		w.thread += w.slices * nnz * w.Measured.SpreadSeconds(s, line, nnz*w.elem, w.Threads)
+		w.bytes[s] += w.slices * nnz * line
 	}
+}
+
+// copies adds the copies of slices of B, which lie apart where they come from. What they are copied to stays in the cache that holds
+// it, or is written back.
+func (w *work) copies() {
+	if w.slices == 1 {
+		return
+	}
+	rows := float64(w.f.Cols) * w.slices
+	from := w.holding(w.call())
+	w.thread += rows * w.Measured.GatherSeconds(from, w.row, w.Threads)
+	w.bytes[from] += rows * w.row
+	to := w.holding(float64(w.f.Cols) * w.row)
+	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
+	w.bytes[to] += rows * 2 * w.row
 }

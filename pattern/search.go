@@ -20,6 +20,7 @@ import (
 // a tile takes the place of one before it only for a gain that the median of those ratios shows.
 type Search struct {
 	pat    *Resident
+	k      int
 	grid   []model.Prediction // all tiles that the model looked at
 	trials []*trial           // the model's choice first
 	spent  float64            // seconds that went into the profile and panels, and into the calls themselves
@@ -92,7 +93,7 @@ func (r *Resident) Search(ctx context.Context, op model.Op, k, elemBytes int) (*
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(r, c)
+	s := newSearch(r, k, c)
 	s.spent = (r.planning - before).Seconds()
 	if r.searches == nil {
 		r.searches = map[chooseKey]*Search{}
@@ -107,8 +108,8 @@ func (r *Resident) Searched(op model.Op, k, elemBytes int) (*Search, bool) {
 	return s, ok
 }
 
-func newSearch(r *Resident, c model.Choice) *Search {
-	s := &Search{pat: r, grid: slices.Clone(c.Alternatives)}
+func newSearch(r *Resident, k int, c model.Choice) *Search {
+	s := &Search{pat: r, k: k, grid: slices.Clone(c.Alternatives)}
 	if len(s.grid) == 0 {
 		s.grid = []model.Prediction{c.Prediction}
 	}
@@ -120,7 +121,7 @@ func newSearch(r *Resident, c model.Choice) *Search {
 	}
 	slices.SortStableFunc(byTime, func(a, b int) int { return cmp.Compare(s.grid[a].Seconds, s.grid[b].Seconds) })
 	for _, i := range byTime {
-		none := s.grid[i].Tile == model.Tile{}
+		none := s.grid[i].Tile == model.Tile{} // has no panels to make
 		if d := s.distance(i); d >= coarse || none && d > 1 {
 			s.consider(i)
 		}
@@ -139,15 +140,26 @@ func (s *Search) width(i int) float64 {
 	return float64(max(s.pat.Cols, 1))
 }
 
-// distance returns the least factor between the width of a tile of the grid and those being tried.
+// depth returns the slice of K of a tile of the grid.
+func (s *Search) depth(i int) float64 {
+	if tk := s.grid[i].Tile.Tk; tk > 0 {
+		return float64(tk)
+	}
+	return float64(max(s.k, 1))
+}
+
+// distance returns the least factor between a tile of the grid and those being tried: that between widths times that between slices
+// of K.
 func (s *Search) distance(i int) float64 {
 	least := math.Inf(1)
 	for _, t := range s.trials {
-		a, b := s.width(i), s.width(t.at)
-		least = min(least, max(a/b, b/a))
+		least = min(least, factor(s.width(i), s.width(t.at))*factor(s.depth(i), s.depth(t.at)))
 	}
 	return least
 }
+
+// factor returns the larger of two positive numbers in times of the other.
+func factor(a, b float64) float64 { return max(a/b, b/a) }
 
 // best returns the least seconds predicted.
 func (s *Search) best() float64 {
@@ -196,11 +208,11 @@ func (s *Search) refine() bool {
 		return false
 	}
 	at, any := s.fastest().at, false
-	for _, factor := range []float64{1.0 / fine, fine} {
-		// The tile of the grid nearest to that width.
-		wanted, found := s.width(at)*factor, -1
+	for _, by := range [...]struct{ width, depth float64 }{{1.0 / fine, 1}, {fine, 1}, {1, 1.0 / fine}, {1, fine}} {
+		// The tile of the grid nearest to that.
+		width, depth, found := s.width(at)*by.width, s.depth(at)*by.depth, -1
+		off := func(i int) float64 { return factor(s.width(i), width) * factor(s.depth(i), depth) }
 		for i := range s.grid {
-			off := func(i int) float64 { return math.Abs(math.Log(s.width(i) / wanted)) }
 			if found < 0 || off(i) < off(found) {
 				found = i
 			}

@@ -45,7 +45,7 @@ type ended struct {
 // runSearch runs a search to its end on a machine where seconds(width, turn) is what a call takes.
 func runSearch(t *testing.T, r *Resident, c model.Choice, seconds func(width, turn int) float64) ended {
 	t.Helper()
-	s := newSearch(r, c)
+	s := newSearch(r, 8, c)
 	r.searches = map[chooseKey]*Search{{k: 8}: s}
 	turns := map[int]int{}
 	e, sum, fastest := ended{}, 0.0, seconds(c.Tile.Tj, 100)
@@ -222,7 +222,7 @@ func TestSearchMaking(t *testing.T) {
 	for n := range c.Alternatives[1:] {
 		c.Alternatives[n+1].Making = 2.6
 	}
-	s := newSearch(searchPattern(t), c)
+	s := newSearch(searchPattern(t), 8, c)
 	if _, report := s.Next(); report != nil {
 		t.Error("tries tiles whose panels take longer to make than they may")
 	}
@@ -230,7 +230,7 @@ func TestSearchMaking(t *testing.T) {
 	for n := range c.Alternatives[1:] {
 		c.Alternatives[n+1].Making = 1.4
 	}
-	s = newSearch(searchPattern(t), c)
+	s = newSearch(searchPattern(t), 8, c)
 	s.spent = 2.2
 	for tile, report := s.Next(); report != nil; tile, report = s.Next() {
 		if tile != c.Tile {
@@ -242,7 +242,7 @@ func TestSearchMaking(t *testing.T) {
 
 // Once planning has taken a few calls no further tile is tried, however much the model thinks of it.
 func TestSearchEnds(t *testing.T) {
-	s := newSearch(searchPattern(t), predicted(0, 1, 1, 1, 1, 1, 1))
+	s := newSearch(searchPattern(t), 8, predicted(0, 1, 1, 1, 1, 1, 1))
 	tried := map[int]bool{}
 	for tile, report := s.Next(); report != nil; tile, report = s.Next() {
 		if s.pat.planning += time.Second; len(tried) == 0 {

@@ -9,7 +9,9 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/internal/asm"
 	"sddmmkit/internal/conformance"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 )
@@ -105,6 +107,51 @@ func TestStageDoesNotPay(t *testing.T) {
 		data := make([]float32, 310)
 		if got, stride, err := pattern.Stage(context.Background(), r, data, 10, 31, 31); err != nil || stride != 31 || &got[0] != &data[0] {
 			t.Errorf("%s: stride %d (%v)", dev.Name(), stride, err)
+		}
+	}
+}
+
+// A slice is copied wherever it begins, and the memory of the one before is used again.
+func TestStageSlice(t *testing.T) {
+	const rows, k = 1000, 300
+	dev := cpu.New(2)
+	r := upload(t, dev, full(1, rows))
+	data := make([]float32, rows*k)
+	for i := range data {
+		data[i] = float32(i)
+	}
+	var memory *float32
+	for _, at := range [][2]int{{0, 128}, {128, 256}, {256, 300}} {
+		got, stride, err := pattern.StageSlice(context.Background(), r, data[at[0]:], rows, at[1]-at[0], k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if memory == nil {
+			memory = &got[0]
+		}
+		if &got[0] != memory || stride%16 != 0 || stride >= at[1]-at[0]+16 {
+			t.Errorf("columns %v: a stride of %d, or memory of their own", at, stride)
+		}
+		for i := range rows {
+			if !slices.Equal(got[i*stride:][:at[1]-at[0]], data[i*k+at[0]:i*k+at[1]]) {
+				t.Fatalf("columns %v: row %d differs", at, i)
+			}
+		}
+	}
+	for _, size := range [][2]int{{0, 5}, {5, 0}} {
+		if _, stride, err := pattern.StageSlice(context.Background(), r, []float32{}, size[0], size[1], k); err != nil || stride != k {
+			t.Errorf("%d×%d: stride %d (%v)", size[0], size[1], stride, err)
+		}
+	}
+}
+
+// The model cuts K where inner loops add up.
+func TestDepths(t *testing.T) {
+	for k := range 3000 {
+		for _, depth := range model.Depths(k) {
+			if depth%asm.Slice != 0 || asm.SliceEnd(depth, k) == k {
+				t.Fatalf("K = %d: slices of %d", k, depth)
+			}
 		}
 	}
 }

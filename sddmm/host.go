@@ -38,12 +38,8 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 	if beta != 0 {
 		r.op |= asm.Beta
 	}
-	if alpha == 0 {
-		return pl.runTile(ctx, host, &r, model.Tile{})
-	}
-	var err error
-	if r.b.Data, r.b.Stride, err = pattern.Stage(ctx, pl.pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride); err != nil {
-		return err
+	if alpha == 0 || a.Cols == 0 {
+		return pl.runWhole(ctx, host, &r, model.Tile{})
 	}
 	if pl.tile != nil {
 		return pl.runTile(ctx, host, &r, *pl.tile)
@@ -66,9 +62,42 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 	return err
 }
 
+// runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache, with the partial sums in P
+// (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
+	k, depth := r.a.Cols, tile.Tk
+	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
+		depth = k // also where partial sums would overwrite values that are still needed
+	}
+	stage := pattern.Stage[T]
+	if depth < k {
+		stage = pattern.StageSlice[T]
+	}
+	for lo, hi := 0, 0; lo < k; lo = hi {
+		hi = asm.SliceEnd(lo+depth, k)
+		s := *r
+		s.a, s.b = r.a.Columns(lo, hi), r.b.Columns(lo, hi)
+		var err error
+		if s.b.Data, s.b.Stride, err = stage(ctx, pl.pat, s.b.Data, s.b.Rows, s.b.Cols, s.b.Stride); err != nil {
+			return err
+		}
+		if lo > 0 {
+			s.op |= asm.Continue
+		}
+		if hi < k {
+			s.op |= asm.Partial
+		}
+		if err := pl.runWhole(ctx, host, &s, tile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runWhole is a call with rows of A and B whole, or a slice of one.
+func (pl *Plan[T]) runWhole(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	if tile.Tj > 0 {
-		return pl.runPanels(ctx, host, r, tile)
+		return pl.runPanels(ctx, host, r, tile.Tj)
 	}
 	return pl.runRows(ctx, host, r)
 }
@@ -87,52 +116,24 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T])
 		case u.Slot >= 0:
 			r.kernels.SDDMM(p, s, r.a.Row(u.RowLo), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
 		default:
-			r.kernels.SDDMMRows(p, s, r.rows(u.RowLo, 0, r.a.Cols), r.b.Data, r.b.Stride, cols, r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
+			r.kernels.SDDMMRows(p, s, r.rows(u.RowLo), r.b.Data, r.b.Stride, cols, r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
 		}
 	})
 }
 
-// rows returns columns [lo, hi) of the rows of A from the given one on.
-func (r *hostRun[T]) rows(from, lo, hi int) asm.Rows[T] {
-	at := min(from*r.a.Stride+lo, len(r.a.Data))
-	return asm.Rows[T]{Data: r.a.Data[at:], K: hi - lo, Stride: r.a.Stride}
+// rows returns the rows of A from the given one on.
+func (r *hostRun[T]) rows(from int) asm.Rows[T] {
+	return asm.Rows[T]{Data: r.a.Data[min(from*r.a.Stride, len(r.a.Data)):], K: r.a.Cols, Stride: r.a.Stride}
 }
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
-// panel stay in cache while the rows of A go past (cuSDDMM, algorithm 3 in the order T_j, T_k, T_i). With
-// tile.Tk < K a panel is done slice by slice of K, with the partial sums in P; the inner loop
-// adds up in slices anyway, so that no tile changes a bit.
-func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
-	panels, err := pl.pat.Panels(tile.Tj)
+// panel stay in cache while the rows of A go past.
+func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], width int) error {
+	panels, err := pl.pat.Panels(width)
 	if err != nil {
 		return err
 	}
-	k := r.a.Cols
-	depth := tile.Tk
-	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
-		// Whole rows, also where partial sums would overwrite values that are still needed.
-		return host.Run(ctx, len(panels.Work), func(unit int) {
-			r.segments(panels.Work[unit], panels, 0, k, r.op)
-		})
-	}
-	for q := range panels.Count() {
-		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
-		for lo, hi := 0, 0; lo < k; lo = hi {
-			op := r.op | asm.Partial
-			if hi = asm.SliceEnd(lo+depth, k); hi == k {
-				op = r.op
-			}
-			if lo > 0 {
-				op |= asm.Continue
-			}
-			if err := host.Run(ctx, len(work), func(unit int) {
-				r.segments(work[unit], panels, lo, hi, op)
-			}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return host.Run(ctx, len(panels.Work), func(unit int) { r.segments(panels.Work[unit], panels) })
 }
 
 // overlap reports whether x and y are the same memory.

@@ -76,13 +76,12 @@ func tileOnGPU[T Float, E device.Real](pl *Plan[T], k int) (tile model.Tile, set
 	return c.Tile, ok
 }
 
-// segments runs the inner loop over the segments of one unit of a panel, for columns [lo, hi) of A and B.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, lo, hi int, op asm.Op) {
-	b := r.b.Data[min(lo, len(r.b.Data)):]
+// segments runs the inner loop over the segments of one unit of a panel.
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels) {
 	segs, cols := panels.Segments[u.SegLo:u.SegHi], panels.ColIdx[u.At:]
 	if u.Slot >= 0 {
-		r.kernels.SDDMM(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.a.Row(int(segs[0].Row))[lo:hi], b, r.b.Stride, cols, op, r.alpha, r.beta)
+		r.kernels.SDDMM(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.a.Row(int(segs[0].Row)), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
 		return
 	}
-	r.kernels.SDDMMSegments(r.out, r.in, r.rows(0, lo, hi), b, r.b.Stride, cols, segs, op, r.alpha, r.beta)
+	r.kernels.SDDMMSegments(r.out, r.in, r.rows(0), r.b.Data, r.b.Stride, cols, segs, r.op, r.alpha, r.beta)
 }

@@ -105,7 +105,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 					}
 					want := run(&model.Tile{})
 					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 4999}, {Tj: 8000},
-						{Tj: 700, Tk: 128}, {Tj: 700, Tk: 256}} {
+						{Tj: 700, Tk: 128}, {Tj: 700, Tk: 256}, {Tk: 128}, {Tk: 256}} {
 						name := "chosen"
 						if tile != nil {
 							name = fmt.Sprint(*tile)

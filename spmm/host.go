@@ -45,11 +45,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 		r.scratch = pl.scratch.Host()
 	}
 	if alpha == 0 {
-		return r.runTile(ctx, host, pat, model.Tile{})
-	}
-	var err error
-	if r.b.Data, r.b.Stride, err = pattern.Stage(ctx, pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride); err != nil {
-		return err
+		return r.runWhole(ctx, host, pat, model.Tile{})
 	}
 	tile, report, err := pl.nextTile(ctx, op, c.Cols)
 	if err != nil {
@@ -63,7 +59,33 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 	return err
 }
 
+// runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
+	k, depth := r.c.Cols, tile.Tk
+	if depth <= 0 || depth > k {
+		depth = k
+	}
+	stage := pattern.Stage[T]
+	if depth < k {
+		stage = pattern.StageSlice[T]
+	}
+	for lo, hi := 0, 0; lo < k; lo = hi {
+		hi = asm.SliceEnd(lo+depth, k)
+		s := *r
+		s.b, s.c = r.b.Columns(lo, hi), r.c.Columns(lo, hi)
+		var err error
+		if s.b.Data, s.b.Stride, err = stage(ctx, pat, s.b.Data, s.b.Rows, s.b.Cols, s.b.Stride); err != nil {
+			return err
+		}
+		if err := s.runWhole(ctx, host, pat, tile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runWhole is a call with rows of B and C whole, or a slice of one.
+func (r *hostRun[T]) runWhole(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
 	run := func() error { return r.runRows(ctx, host, pat) }
 	if tile.Tj > 0 {
 		run = func() error { return r.runPanels(ctx, host, pat, tile.Tj) }

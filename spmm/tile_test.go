@@ -68,7 +68,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 		t.Fatal(err)
 	}
 	defer vals.Close()
-	for _, k := range []int{1, 4, 5, 17, 130} {
+	for _, k := range []int{1, 4, 5, 17, 300} {
 		for _, op := range []spmm.Op{spmm.NoTrans, spmm.Trans} {
 			rows, cols := s.Rows, s.Cols
 			if op == spmm.Trans {
@@ -102,7 +102,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 						return slices.Clone(c.Buf.Host())
 					}
 					want := run(&model.Tile{})
-					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 3999}, {Tj: 8000}} {
+					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 3999}, {Tj: 8000}, {Tk: 128}, {Tk: 256}, {Tj: 64, Tk: 128}} {
 						if got := run(tile); !slices.Equal(got, want) {
 							t.Fatalf("K %d, trans %v, β %v: tile %v gives other bits", k, bool(op), beta, tile)
 						}
@@ -112,7 +112,13 @@ func testTiles[T sparse.Float](t *testing.T) {
 			b.Close()
 		}
 	}
-	if plan, err := spmm.NewPlan[T](pat); err != nil || plan.SetTile(model.Tile{Tj: -1}) == nil {
-		t.Errorf("a negative tile was taken (%v)", err)
+	plan, err := spmm.NewPlan[T](pat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tile := range []model.Tile{{Tj: -1}, {Tk: -128}, {Tk: 100}, {Ti: 1}, {Tj: 64, Panels: 1}} {
+		if plan.SetTile(tile) == nil {
+			t.Errorf("tile %+v was taken", tile)
+		}
 	}
 }
