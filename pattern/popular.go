@@ -3,6 +3,7 @@ package pattern
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/dialect"
@@ -91,43 +92,61 @@ func (r *Resident) countPanels(widths []int) ([][]tiling.PanelCount, error) {
 	if c == nil {
 		return r.Popular().Panels(r.Host(), widths), nil
 	}
-	out := make([][]tiling.PanelCount, len(widths))
-	for n, width := range widths {
-		if out[n], err = r.plans.countPanels(r, c, width); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return r.plans.countPanels(r, c, widths)
 }
 
 // panelSums is that of Resident, for columns counted on the device.
 func (p *planner) panelSums(c *ranked, width int) (sums []int64, err error) {
-	cols := c.counts.Len()
 	var s scratch
 	defer func() { s.close(&err) }()
-	out, err := temporary[int64](p.dev, &s, dialect.Blocks(cols, int64(width)))
+	on, err := temporary[int64](p.dev, &s, dialect.Blocks(c.counts.Len(), int64(width)))
 	if err != nil {
 		return nil, err
 	}
-	if err := p.launchBlocks(kernels.PartSums(), out.Len(), device.Value(cols), device.Value(int64(width)), c.counts.Arg(), out.Arg()); err != nil {
-		return nil, err
-	}
-	sums = make([]int64, out.Len())
-	return sums, out.Download(sums)
+	return p.panelSumsOn(on, c, width)
 }
 
-// countPanels is that of Resident, for one width.
-func (p *planner) countPanels(r *Resident, c *ranked, width int) (panels []tiling.PanelCount, err error) {
-	sums, err := p.panelSums(c, width)
-	if err != nil {
+// panelSumsOn is panelSums with room for them on the device.
+func (p *planner) panelSumsOn(on *device.Buffer[int64], c *ranked, width int) ([]int64, error) {
+	cols := c.counts.Len()
+	on = on.View(0, dialect.Blocks(cols, int64(width)))
+	if err := p.launchBlocks(kernels.PartSums(), on.Len(), device.Value(cols), device.Value(int64(width)), c.counts.Arg(), on.Arg()); err != nil {
 		return nil, err
 	}
+	sums := make([]int64, on.Len())
+	return sums, on.Download(sums)
+}
+
+// countPanels is that of Resident. All widths use the same room, for to allocate it takes longer than to count.
+func (p *planner) countPanels(r *Resident, c *ranked, widths []int) (all [][]tiling.PanelCount, err error) {
+	most := dialect.Blocks(c.counts.Len(), int64(slices.Min(widths)))
 	var s scratch
 	defer func() { s.close(&err) }()
-	active, err := temporary[int32](p.dev, &s, int64(len(sums)))
+	sums, err := temporary[int64](p.dev, &s, most)
 	if err != nil {
 		return nil, err
 	}
+	active, err := temporary[int32](p.dev, &s, most)
+	if err != nil {
+		return nil, err
+	}
+	for _, width := range widths {
+		panels, err := p.countPanelsOn(sums, active, r, c, width)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, panels)
+	}
+	return all, nil
+}
+
+// countPanelsOn is countPanels for one width, with room on the device.
+func (p *planner) countPanelsOn(on *device.Buffer[int64], active *device.Buffer[int32], r *Resident, c *ranked, width int) ([]tiling.PanelCount, error) {
+	sums, err := p.panelSumsOn(on, c, width)
+	if err != nil {
+		return nil, err
+	}
+	active = active.View(0, int64(len(sums)))
 	if err := active.Zero(); err != nil {
 		return nil, err
 	}
@@ -141,7 +160,7 @@ func (p *planner) countPanels(r *Resident, c *ranked, width int) (panels []tilin
 	if err := active.Download(seen); err != nil {
 		return nil, err
 	}
-	panels = make([]tiling.PanelCount, len(sums))
+	panels := make([]tiling.PanelCount, len(sums))
 	for q, nnz := range sums {
 		panels[q] = tiling.NewPanelCount(nnz, int(seen[q]), every)
 	}

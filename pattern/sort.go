@@ -12,7 +12,7 @@ import (
 
 // How a GPU cuts what it sorts and sums.
 const (
-	wantChunks = 8192 // of keys, each with a warp, and with a count of each digit
+	wantChunks = 1024 // of keys, each with a warp, and with a count of each digit; with more, L2 does not hold all places at which they write
 	wantShares = 1024 // of a running sum, each with a block
 )
 
@@ -21,23 +21,21 @@ func (p *planner) sum(x *device.Buffer[int32]) (y *device.Buffer[int64], err err
 	if y, err = device.Alloc[int64](p.dev, x.Len()+1); err != nil {
 		return nil, err
 	}
-	if err = p.sumInto(y, x); err != nil {
+	sums, err := device.Alloc[int64](p.dev, wantShares)
+	if err == nil {
+		err = errors.Join(p.sumInto(y, x, sums), sums.Close())
+	}
+	if err != nil {
 		return nil, errors.Join(err, y.Close())
 	}
 	return y, nil
 }
 
-// sumInto is sum with y for the result.
-func (p *planner) sumInto(y *device.Buffer[int64], x *device.Buffer[int32]) (err error) {
+// sumInto is sum with y for the result and room for wantShares partial sums.
+func (p *planner) sumInto(y *device.Buffer[int64], x *device.Buffer[int32], sums *device.Buffer[int64]) error {
 	n := x.Len()
 	share := dialect.Blocks(dialect.Blocks(n+1, wantShares), kernels.ScanTile) * kernels.ScanTile
 	shares := dialect.Blocks(n+1, share)
-	var s scratch
-	defer func() { s.close(&err) }()
-	sums, err := temporary[int64](p.dev, &s, shares)
-	if err != nil {
-		return err
-	}
 	if err := p.launchBlocks(kernels.PartSums(), shares, device.Value(n), device.Value(share), x.Arg(), sums.Arg()); err != nil {
 		return err
 	}
@@ -116,13 +114,18 @@ func sortThrough[M, V int32 | int64](p *planner, keys *device.Buffer[int32], mos
 	if o == falling {
 		cut.flip = 1<<width - 1
 	}
+	widest := (width + passes - 1) / passes
+	counted, err := newCounted(p, &way, cut.chunks<<widest)
+	if err != nil {
+		return nil, err
+	}
 	from := sorted[M]{keys: keys}
 	for pass := range passes {
 		cut.width = (width - cut.shift + passes - pass - 1) / (passes - pass)
 		if pass == last {
 			break
 		}
-		if err := place(p, cut, from, turns[pass%2]); err != nil {
+		if err := place(p, cut, counted, from, turns[pass%2]); err != nil {
 			return nil, err
 		}
 		from = turns[pass%2]
@@ -131,7 +134,7 @@ func sortThrough[M, V int32 | int64](p *planner, keys *device.Buffer[int32], mos
 	if out.from, err = device.Alloc[V](p.dev, n); err != nil {
 		return nil, err
 	}
-	return out, place(p, cut, from, *out)
+	return out, place(p, cut, counted, from, *out)
 }
 
 // digits are what a pass of sortKeys goes by: width bits of key ^ flip, from shift on, of keys in chunks.
@@ -151,23 +154,33 @@ func (d digits) args(more ...device.Arg) []device.Arg {
 		device.Value(int32(d.flip)), device.Value(int32(d.shift)), device.Value(int32(d.width))}, more...)
 }
 
+// counted is room for the digits of a pass, counted by chunk, and for where they go. All passes of a sort use the same, for to
+// allocate memory takes as long as to sort a million keys.
+type counted struct {
+	table        *device.Buffer[int32]
+	places, sums *device.Buffer[int64]
+}
+
+func newCounted(p *planner, s *scratch, n int64) (c counted, err error) {
+	if c.table, err = temporary[int32](p.dev, s, n); err != nil {
+		return c, err
+	}
+	if c.places, err = temporary[int64](p.dev, s, n+1); err != nil {
+		return c, err
+	}
+	c.sums, err = temporary[int64](p.dev, s, wantShares)
+	return c, err
+}
+
 // place is one pass of sortKeys.
-func place[M, V int32 | int64](p *planner, d digits, from sorted[M], to sorted[V]) (err error) {
-	var s scratch
-	defer func() { s.close(&err) }()
-	table, err := temporary[int32](p.dev, &s, d.chunks<<d.width)
-	if err != nil {
-		return err
-	}
-	places, err := temporary[int64](p.dev, &s, d.chunks<<d.width+1)
-	if err != nil {
-		return err
-	}
+func place[M, V int32 | int64](p *planner, d digits, c counted, from sorted[M], to sorted[V]) error {
+	n := d.chunks << d.width
+	table, places := c.table.View(0, n), c.places.View(0, n+1)
 	blocks := dialect.Blocks(d.chunks, kernels.Warps)
 	if err := p.launchBlocks(kernels.Digits(), blocks, d.args(from.keys.Arg(), table.Arg())...); err != nil {
 		return err
 	}
-	if err := p.sumInto(places, table); err != nil {
+	if err := p.sumInto(places, table, c.sums); err != nil {
 		return err
 	}
 	return p.launchBlocks(kernels.Place(integer[M]().name, integer[V]().name), blocks,
