@@ -59,8 +59,12 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	lines := w.row / float64(m.Line)
 	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
-	if tile != (Tile{}) {
-		p.Seconds += float64(p.Panels) * w.slices * c.Pass
+	passes := float64(p.Panels) * w.slices
+	if w.slices > 1 {
+		passes += w.slices // the copies
+	}
+	if passes > 1 {
+		p.Seconds += passes * c.Pass
 	}
 	if tile.Tj > 0 {
 		p.Making = makePanels + makeSegment*w.segs/math.Max(float64(f.NNZ), 1)
