@@ -122,6 +122,8 @@ func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Pred
 		return fmt.Sprintf("B (%s) %s and %s: %.2g times as fast", bytesText(b), where, tile, none.Seconds/taken.Seconds)
 	}
 	switch {
+	case f.Segments == nil:
+		return "the columns of some row are not in order, so there are no panels, and no slices of K are faster"
 	case small < 0:
 		return fmt.Sprintf("B (%s) fits in %s", bytesText(b), size(0))
 	case fastest.Tile == (Tile{}):

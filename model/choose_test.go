@@ -90,6 +90,9 @@ func TestOddInputs(t *testing.T) {
 			t.Errorf("rows that are not sorted are cut into panels: %v", p.Tile)
 		}
 	}
+	if c := machines[0].Choose(SDDMM, profiles[4], 128, 4); !strings.Contains(c.Reason, "not in order") {
+		t.Errorf("unsorted rows: %q", c.Reason)
+	}
 }
 
 // wide has rows of perRow non-zeros in cols columns, by shape alone: large patterns without their

@@ -155,6 +155,33 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// Slices of K are tried as widths are, and need no panels.
+func TestSearchSlices(t *testing.T) {
+	seconds := map[model.Tile]float64{
+		{}: 1, {Tk: 256}: 0.9, {Tk: 128}: 0.7,
+		{Tj: 1024}: 0.95, {Tj: 1024, Tk: 256}: 0.85, {Tj: 1024, Tk: 128}: 1.1,
+	}
+	for _, take := range []model.Tile{{}, {Tj: 1024}, {Tk: 256}} {
+		var c model.Choice
+		for _, tile := range []model.Tile{{}, {Tk: 256}, {Tk: 128}, {Tj: 1024}, {Tj: 1024, Tk: 256}, {Tj: 1024, Tk: 128}} {
+			p := model.Prediction{Tile: tile, Seconds: 1}
+			if c.Alternatives = append(c.Alternatives, p); tile == take {
+				c.Prediction = p
+			}
+		}
+		s := newSearch(searchPattern(t), 512, c)
+		calls := 0
+		tile, report := s.Next()
+		for ; report != nil; tile, report = s.Next() {
+			calls++
+			report(seconds[tile])
+		}
+		if tile != (model.Tile{Tk: 128}) || calls > 40 {
+			t.Errorf("beginning with %v: ended with %v after %d calls", take, tile, calls)
+		}
+	}
+}
+
 // On a machine where every tenth call is slowed down by half, and others by up to 10 %, a search ends near the fastest, and stays
 // with the model's tile where others are as good.
 func TestSearchInNoise(t *testing.T) {

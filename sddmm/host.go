@@ -39,7 +39,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 		r.op |= asm.Beta
 	}
 	if alpha == 0 || a.Cols == 0 {
-		return pl.runWhole(ctx, host, &r, model.Tile{})
+		return pl.runSlice(ctx, host, &r, model.Tile{})
 	}
 	if pl.tile != nil {
 		return pl.runTile(ctx, host, &r, *pl.tile)
@@ -87,15 +87,15 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 		if hi < k {
 			s.op |= asm.Partial
 		}
-		if err := pl.runWhole(ctx, host, &s, tile); err != nil {
+		if err := pl.runSlice(ctx, host, &s, tile); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runWhole is a call with rows of A and B whole, or a slice of one.
-func (pl *Plan[T]) runWhole(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
+// runSlice computes one slice of K, or all of it.
+func (pl *Plan[T]) runSlice(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	if tile.Tj > 0 {
 		return pl.runPanels(ctx, host, r, tile.Tj)
 	}

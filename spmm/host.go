@@ -45,7 +45,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 		r.scratch = pl.scratch.Host()
 	}
 	if alpha == 0 {
-		return r.runWhole(ctx, host, pat, model.Tile{})
+		return r.runSlice(ctx, host, pat, model.Tile{})
 	}
 	tile, report, err := pl.nextTile(ctx, op, c.Cols)
 	if err != nil {
@@ -77,15 +77,15 @@ func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern
 		if s.b.Data, s.b.Stride, err = stage(ctx, pat, s.b.Data, s.b.Rows, s.b.Cols, s.b.Stride); err != nil {
 			return err
 		}
-		if err := s.runWhole(ctx, host, pat, tile); err != nil {
+		if err := s.runSlice(ctx, host, pat, tile); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runWhole is a call with rows of B and C whole, or a slice of one.
-func (r *hostRun[T]) runWhole(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
+// runSlice computes one slice of K, or all of it.
+func (r *hostRun[T]) runSlice(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
 	run := func() error { return r.runRows(ctx, host, pat) }
 	if tile.Tj > 0 {
 		run = func() error { return r.runPanels(ctx, host, pat, tile.Tj) }
