@@ -35,7 +35,7 @@ type Resident struct {
 	profiling   time.Duration              // that the profile took to make
 	planning    time.Duration              // that profile and panels took to make
 	model       *model.GPU                 // once made
-	staged      interface{ Close() error } // a *device.Buffer of copied rows, see Stage
+	staged      interface{ Close() error } // a *device.Buffer of copied rows, see Slices
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"sddmmkit/device"
+	"sddmmkit/internal/asm"
 )
 
 // Bounds of staging.
@@ -15,16 +16,38 @@ const (
 	stageUnit  = 64 << 10 // bytes that one unit of work copies
 )
 
-// Stage returns rows of a dense matrix that operations on the CPU gather, so that they begin on cache lines: the
-// matrix itself where they do, or where a copy would not pay, else a copy, with its stride. Row i is data[i·stride:][:cols]. A row
-// that begins anywhere touches a line more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer. The
-// copy holds until the next call or Close, in memory that r keeps; without memory there is none.
-func Stage[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int) ([]T, int, error) {
-	padded := wholeLines[T](cols)
-	if stride%wholeLines[T](1) == 0 || (padded-cols)*stagePad > cols || rows == 0 || r.NNZ/int64(rows) < stageReuse {
-		return data, stride, nil
+// Slices calls do for slices of the rows of a dense matrix that operations on the CPU gather, one after the other: columns [lo, hi) of
+// them, as asm.SliceEnd cuts slices of depth columns, 0 for all, and the elements from one row to the next. Row i is
+// data[i·stride:][:cols]. b is a copy where that pays, which the next slice and the next call write over, in memory that r keeps; without
+// memory there is none.
+//
+// Slices are copied, for where they lie a row apart they share few sets of a cache, and the memory for one after the other stays
+// in it. Whole rows are where they do not begin on cache lines and are read often: a row that begins anywhere touches a line
+// more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer.
+func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride, depth int, do func(lo, hi int, b []T, stride int) error) error {
+	if depth <= 0 || depth > cols {
+		depth = cols
 	}
-	return StageSlice(ctx, r, data, rows, cols, stride)
+	for lo, hi := 0, 0; lo < cols; lo = hi {
+		hi = asm.SliceEnd(lo+depth, cols)
+		b, step := data[min(lo, len(data)):], stride
+		if hi-lo < cols || copyPays[T](r, rows, cols, stride) {
+			var err error
+			if b, step, err = copyRows(ctx, r, b, rows, hi-lo, stride); err != nil {
+				return err
+			}
+		}
+		if err := do(lo, hi, b, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyPays reports whether whole rows are to be copied, so that they begin on cache lines.
+func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
+	padded := wholeLines[T](cols)
+	return stride%wholeLines[T](1) != 0 && (padded-cols)*stagePad <= cols && rows > 0 && r.NNZ/int64(rows) >= stageReuse
 }
 
 // wholeLines rounds a number of elements up to whole cache lines.
@@ -33,11 +56,10 @@ func wholeLines[T float32 | float64](n int) int {
 	return (n + perLine - 1) / perLine * perLine
 }
 
-// StageSlice is Stage for a few columns of rows that are longer, and always copies: where slices lie a row apart they share few sets
-// of a cache, and the memory for one slice after the other stays in it.
-func StageSlice[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int) ([]T, int, error) {
+// copyRows returns a copy of rows that begin on cache lines, and its stride, or the rows themselves where there is no memory.
+func copyRows[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int) ([]T, int, error) {
 	host, ok := r.dev.(device.Host)
-	if !ok || rows == 0 || cols == 0 {
+	if !ok || rows == 0 {
 		return data, stride, nil
 	}
 	padded := wholeLines[T](cols)

@@ -28,6 +28,16 @@ func full(rows, cols int) *sparse.Pattern {
 	return p
 }
 
+// stage returns whole rows as operations gather them, and their stride.
+func stage[T float32 | float64](ctx context.Context, r *pattern.Resident, data []T, rows, cols, stride int) (b []T, step int, err error) {
+	b, step = data, stride // of no columns there are no slices
+	err = pattern.Slices(ctx, r, data, rows, cols, stride, 0, func(_, _ int, got []T, gotStride int) error {
+		b, step = got, gotStride
+		return nil
+	})
+	return b, step, err
+}
+
 func testStage[T float32 | float64](t *testing.T) {
 	const rows = 3000 // several units
 	size := int(unsafe.Sizeof(*new(T)))
@@ -50,7 +60,7 @@ func testStage[T float32 | float64](t *testing.T) {
 		for i := range data {
 			data[i] = T(i)
 		}
-		got, stride, err := pattern.Stage(context.Background(), r, data, rows, c.cols, c.stride)
+		got, stride, err := stage(context.Background(), r, data, rows, c.cols, c.stride)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,21 +87,21 @@ func TestStage(t *testing.T) {
 func TestStageMemory(t *testing.T) {
 	dev := cpu.New(1)
 	r := upload(t, dev, full(64, 10))
-	stage := func(cols int) *float32 {
-		got, _, err := pattern.Stage(context.Background(), r, make([]float32, 10*cols), 10, cols, cols)
+	copied := func(cols int) *float32 {
+		got, _, err := stage(context.Background(), r, make([]float32, 10*cols), 10, cols, cols)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return unsafe.SliceData(got)
 	}
-	first, before := stage(31), dev.Usage()
-	if stage(15) != first || dev.Usage() != before {
+	first, before := copied(31), dev.Usage()
+	if copied(15) != first || dev.Usage() != before {
 		t.Error("a smaller copy has memory of its own")
 	}
-	if stage(63); dev.Usage().Bytes <= before.Bytes {
+	if copied(63); dev.Usage().Bytes <= before.Bytes {
 		t.Error("a larger copy has no more memory")
 	}
-	if _, _, err := pattern.Stage(context.Background(), r, make([]float64, 150), 10, 15, 15); err != nil {
+	if _, _, err := stage(context.Background(), r, make([]float64, 150), 10, 15, 15); err != nil {
 		t.Error(err)
 	}
 	if u := dev.Usage(); u.Bytes >= before.Bytes+10*64*4 {
@@ -105,14 +115,14 @@ func TestStageDoesNotPay(t *testing.T) {
 		rows := map[bool]int{true: 63, false: 64}[dev.Kind() == device.CPU]
 		r := upload(t, dev, full(rows, 10))
 		data := make([]float32, 310)
-		if got, stride, err := pattern.Stage(context.Background(), r, data, 10, 31, 31); err != nil || stride != 31 || &got[0] != &data[0] {
+		if got, stride, err := stage(context.Background(), r, data, 10, 31, 31); err != nil || stride != 31 || &got[0] != &data[0] {
 			t.Errorf("%s: stride %d (%v)", dev.Name(), stride, err)
 		}
 	}
 }
 
 // A slice is copied wherever it begins, and the memory of the one before is used again.
-func TestStageSlice(t *testing.T) {
+func TestSlices(t *testing.T) {
 	const rows, k = 1000, 300
 	dev := cpu.New(2)
 	r := upload(t, dev, full(1, rows))
@@ -121,26 +131,39 @@ func TestStageSlice(t *testing.T) {
 		data[i] = float32(i)
 	}
 	var memory *float32
-	for _, at := range [][2]int{{0, 128}, {128, 256}, {256, 300}} {
-		got, stride, err := pattern.StageSlice(context.Background(), r, data[at[0]:], rows, at[1]-at[0], k)
-		if err != nil {
-			t.Fatal(err)
-		}
+	var ends []int
+	err := pattern.Slices(context.Background(), r, data, rows, k, k, 128, func(lo, hi int, got []float32, stride int) error {
 		if memory == nil {
 			memory = &got[0]
 		}
-		if &got[0] != memory || stride%16 != 0 || stride >= at[1]-at[0]+16 {
-			t.Errorf("columns %v: a stride of %d, or memory of their own", at, stride)
+		if &got[0] != memory || &got[0] == &data[0] || stride%16 != 0 || stride >= hi-lo+16 {
+			t.Errorf("columns %d to %d: a stride of %d, or memory of their own", lo, hi, stride)
 		}
 		for i := range rows {
-			if !slices.Equal(got[i*stride:][:at[1]-at[0]], data[i*k+at[0]:i*k+at[1]]) {
-				t.Fatalf("columns %v: row %d differs", at, i)
+			if !slices.Equal(got[i*stride:][:hi-lo], data[i*k+lo:i*k+hi]) {
+				t.Fatalf("columns %d to %d: row %d differs", lo, hi, i)
 			}
 		}
+		ends = append(ends, hi)
+		return nil
+	})
+	if err != nil || !slices.Equal(ends, []int{128, 256, 300}) {
+		t.Errorf("slices end at %v (%v)", ends, err)
 	}
-	for _, size := range [][2]int{{0, 5}, {5, 0}} {
-		if _, stride, err := pattern.StageSlice(context.Background(), r, []float32{}, size[0], size[1], k); err != nil || stride != k {
-			t.Errorf("%d×%d: stride %d (%v)", size[0], size[1], stride, err)
+	broken := errors.New("broken")
+	calls := 0
+	err = pattern.Slices(context.Background(), r, data, rows, k, k, 128, func(int, int, []float32, int) error { calls++; return broken })
+	if !errors.Is(err, broken) || calls != 1 {
+		t.Errorf("%d slices after an error (%v)", calls, err)
+	}
+	for _, size := range [][2]int{{0, 300}, {5, 0}} { // no rows, no columns
+		if err := pattern.Slices(context.Background(), r, []float32{}, size[0], size[1], k, 128, func(_, _ int, b []float32, _ int) error {
+			if len(b) > 0 {
+				t.Errorf("%v: %d elements", size, len(b))
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -163,13 +186,13 @@ func (noMemory) Alloc(int64) (device.Memory, error) { return nil, device.ErrOutO
 func TestStageFails(t *testing.T) {
 	data := make([]float32, 310)
 	r := upload(t, noMemory{cpu.New(1)}, full(64, 10))
-	if got, _, err := pattern.Stage(context.Background(), r, data, 10, 31, 31); err != nil || &got[0] != &data[0] {
+	if got, _, err := stage(context.Background(), r, data, 10, 31, 31); err != nil || &got[0] != &data[0] {
 		t.Errorf("without memory: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r = upload(t, cpu.New(1), full(64, 10))
-	if _, _, err := pattern.Stage(ctx, r, data, 10, 31, 31); !errors.Is(err, context.Canceled) {
+	if _, _, err := stage(ctx, r, data, 10, 31, 31); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

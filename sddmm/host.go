@@ -66,32 +66,20 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	k, depth := r.a.Cols, tile.Tk
-	if depth <= 0 || depth >= k || r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
-		depth = k // also where partial sums would overwrite values that are still needed
+	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
+		depth = 0 // partial sums would overwrite values that are still needed
 	}
-	stage := pattern.Stage[T]
-	if depth < k {
-		stage = pattern.StageSlice[T]
-	}
-	for lo, hi := 0, 0; lo < k; lo = hi {
-		hi = asm.SliceEnd(lo+depth, k)
+	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, depth, func(lo, hi int, b []T, stride int) error {
 		s := *r
-		s.a, s.b = r.a.Columns(lo, hi), r.b.Columns(lo, hi)
-		var err error
-		if s.b.Data, s.b.Stride, err = stage(ctx, pl.pat, s.b.Data, s.b.Rows, s.b.Cols, s.b.Stride); err != nil {
-			return err
-		}
+		s.a, s.b = r.a.Columns(lo, hi), dense.Matrix[T]{Rows: r.b.Rows, Cols: hi - lo, Stride: stride, Data: b}
 		if lo > 0 {
 			s.op |= asm.Continue
 		}
 		if hi < k {
 			s.op |= asm.Partial
 		}
-		if err := pl.runSlice(ctx, host, &s, tile); err != nil {
-			return err
-		}
-	}
-	return nil
+		return pl.runSlice(ctx, host, &s, tile)
+	})
 }
 
 // runSlice computes one slice of K, or all of it.

@@ -64,7 +64,7 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 // itself; p must not share memory with a or b. All operands live on the plan's device.
 //
 // Where the pattern has many non-zeros for each row of b, a CPU copies b first if its rows do not begin on cache lines, into memory that
-// the pattern keeps until it is closed (pattern.Stage).
+// the pattern keeps until it is closed (pattern.Slices).
 //
 // When ctx is done, Run returns its error within milliseconds and p is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {

@@ -61,27 +61,11 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
-	k, depth := r.c.Cols, tile.Tk
-	if depth <= 0 || depth > k {
-		depth = k
-	}
-	stage := pattern.Stage[T]
-	if depth < k {
-		stage = pattern.StageSlice[T]
-	}
-	for lo, hi := 0, 0; lo < k; lo = hi {
-		hi = asm.SliceEnd(lo+depth, k)
+	return pattern.Slices(ctx, pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride, tile.Tk, func(lo, hi int, b []T, stride int) error {
 		s := *r
-		s.b, s.c = r.b.Columns(lo, hi), r.c.Columns(lo, hi)
-		var err error
-		if s.b.Data, s.b.Stride, err = stage(ctx, pat, s.b.Data, s.b.Rows, s.b.Cols, s.b.Stride); err != nil {
-			return err
-		}
-		if err := s.runSlice(ctx, host, pat, tile); err != nil {
-			return err
-		}
-	}
-	return nil
+		s.b, s.c = dense.Matrix[T]{Rows: r.b.Rows, Cols: hi - lo, Stride: stride, Data: b}, r.c.Columns(lo, hi)
+		return s.runSlice(ctx, host, pat, tile)
+	})
 }
 
 // runSlice computes one slice of K, or all of it.

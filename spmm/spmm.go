@@ -52,7 +52,7 @@ func NewPlan[T Float](pat *pattern.Resident) (*Plan[T], error) {
 // for Trans; nil means that all are 1. All operands live on the plan's device.
 //
 // Where the pattern has many non-zeros for each row of b, a CPU copies b first if its rows do not begin on cache lines, into memory that
-// the pattern keeps until it is closed (pattern.Stage).
+// the pattern keeps until it is closed (pattern.Slices).
 //
 // When ctx is done, Run returns its error within milliseconds and c is undefined.
 func (pl *Plan[T]) Run(ctx context.Context, op Op, alpha T, s *device.Buffer[T], b *dense.Resident[T], beta T, c *dense.Resident[T]) error {

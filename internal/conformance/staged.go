@@ -9,7 +9,7 @@ import (
 )
 
 // busy is a pattern that reads each row of B, and of a transposed product, so often that a CPU copies those that do not begin on
-// cache lines (pattern.Stage).
+// cache lines (pattern.Slices).
 func busy() *sparse.Pattern {
 	const n = 120
 	p := &sparse.Pattern{Rows: n, Cols: n, RowPtr: []int64{0}}
