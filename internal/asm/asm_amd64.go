@@ -30,13 +30,13 @@ func For[T Float]() Kernels[T] {
 	case l == Generic:
 		return generic[T]()
 	case l == AVX2 && single:
-		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, 8)
+		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, packedF32AVX2, 8)
 	case l == AVX2:
-		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, 4)
+		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, packedF64AVX2, 4)
 	case single:
-		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, 16)
+		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, packedF32AVX512, 16)
 	default:
-		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, 8)
+		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, packedF64AVX512, 8)
 	}
 	return k.(Kernels[T])
 }
@@ -61,6 +61,14 @@ type narrow[T Float] struct {
 	spmm  [Narrow]spmmNarrowFunc[T]
 }
 
+// thin returns the loops for rows of k elements, those of B stride elements apart.
+func (l *loops[T]) thin(k, stride int) *narrow[T] {
+	if stride == k {
+		return &l.packed
+	}
+	return &l.narrow
+}
+
 // near is the bytes of B up to which its narrow rows are not fetched early: so many of them are on their way
 // at a time that no latency but memory's shows.
 const near = 2 << 20
@@ -74,8 +82,8 @@ func ahead[T Float](b []T, cols []int32) int {
 }
 
 // bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
-func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow narrow[T], lanes int) Kernels[T] {
-	l := loops[T]{sddmm: sddmm, blocks: blocks, narrow: narrow, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
+func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow, packed narrow[T], lanes int) Kernels[T] {
+	l := loops[T]{sddmm: sddmm, blocks: blocks, narrow: narrow, packed: packed, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
 	return Kernels[T]{
 		SDDMM: l.sddmmRow, SDDMMRows: l.sddmmRows, SDDMMSegments: l.sddmmSegments,
 		SpMM: l.spmmRow, SpMMRows: l.spmmRows, SpMMSegments: l.spmmSegments,
@@ -87,9 +95,10 @@ type loops[T Float] struct {
 	sddmm  sddmmFunc[T]
 	blocks []spmmFunc[T]
 	narrow narrow[T]
-	lanes  int // elements of a vector
-	size   int // bytes of an element
-	one    []T // a vector of ones
+	packed narrow[T] // for rows of B that follow each other
+	lanes  int       // elements of a vector
+	size   int       // bytes of an element
+	one    []T       // a vector of ones
 }
 
 func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alpha, beta T) {
@@ -101,7 +110,7 @@ func (l *loops[T]) sddmmRow(p, s, a, b []T, stride int, cols []int32, op Op, alp
 	case k == 0:
 		sddmmGeneric(p, s, a, b, stride, cols, op, alpha, beta)
 	case k <= Narrow:
-		l.narrow.sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*l.size,
+		l.thin(k, stride).sddmm[k-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), len(p), nil, 1, len(cols), ahead(b, cols), int(op), alpha, beta)
 	default:
 		l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a), 0, unsafe.SliceData(b), stride*l.size,
@@ -118,7 +127,7 @@ func (l *loops[T]) sddmmRows(p, s []T, a Rows[T], b []T, stride int, cols []int3
 	case a.K == 0:
 		sddmmRows(p, s, a, b, stride, cols, ptr, op, alpha, beta)
 	case a.K <= Narrow:
-		l.narrow.sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
+		l.thin(a.K, stride).sddmm[a.K-1](unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), int(op), alpha, beta)
 	default:
 		l.sddmm(unsafe.SliceData(p), unsafe.SliceData(s), unsafe.SliceData(a.Data), a.Stride*l.size, unsafe.SliceData(b), stride*l.size,
@@ -150,7 +159,7 @@ func first(segs []tiling.Segment) *int64 { return &segs[0].Lo }
 func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T, fresh bool) {
 	v, step := l.values(v)
 	if k := len(c); 0 < k && k <= Narrow {
-		l.narrow.spmm[k-1](unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+		l.thin(k, stride).spmm[k-1](unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), flag(fresh), alpha)
 		return
 	}
@@ -178,7 +187,7 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 	values, step := l.values(v)
 	switch {
 	case c.K <= Narrow:
-		l.narrow.spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+		l.thin(c.K, stride).spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), flag(fresh), alpha)
 	case c.K <= l.block():
 		block, tail := l.vectors(c.K)

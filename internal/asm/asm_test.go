@@ -54,33 +54,34 @@ func testSDDMM[T Float](t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			const rows = 50
 			for _, k := range []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 144, 145, 255, 256, 257, 300, 1000} {
-				stride := k + rng.IntN(3)
-				b := make([]T, rows*stride)
-				a := make([]T, k)
-				for i := range b {
-					b[i] = T(rng.IntN(7) - 3)
-				}
-				for i := range a {
-					a[i] = T(rng.IntN(7) - 3)
-				}
-				for _, n := range counts(k) {
-					for _, ahead := range []int{0, 1, 30, 100} {
-						cols := make([]int32, n+ahead)
-						for j := range cols {
-							cols[j] = rng.Int32N(rows)
-						}
-						s, p := make([]T, n), make([]T, n)
-						for j := range s {
-							s[j], p[j] = T(rng.IntN(5)), T(rng.IntN(5))
-						}
-						for _, op := range []Op{Dot, Scale, Residual, Quotient, Dot | Beta, Residual | Beta, Partial, Continue | Partial, Continue | Scale} {
-							got, want := append([]T{9}, p...), append([]T{9}, p...)
-							got, want = append(got, 7), append(want, 7)
-							For[T]().SDDMM(got[1:n+1], s, a, b, stride, cols, op, 2, 3)
-							sddmmGeneric(want[1:n+1], s, a, b, stride, cols, op, 2, 3)
-							for j := range want {
-								if got[j] != want[j] && !(math.IsNaN(float64(got[j])) && math.IsNaN(float64(want[j]))) {
-									t.Fatalf("K %d, n %d, op %d: p[%d] is %v, want %v", k, n, op, j-1, got[j], want[j])
+				for _, stride := range []int{k, k + 2} { // packed, and not
+					b := make([]T, rows*stride)
+					a := make([]T, k)
+					for i := range b {
+						b[i] = T(rng.IntN(7) - 3)
+					}
+					for i := range a {
+						a[i] = T(rng.IntN(7) - 3)
+					}
+					for _, n := range counts(k) {
+						for _, ahead := range []int{0, 1, 30, 100} {
+							cols := make([]int32, n+ahead)
+							for j := range cols {
+								cols[j] = rng.Int32N(rows)
+							}
+							s, p := make([]T, n), make([]T, n)
+							for j := range s {
+								s[j], p[j] = T(rng.IntN(5)), T(rng.IntN(5))
+							}
+							for _, op := range []Op{Dot, Scale, Residual, Quotient, Dot | Beta, Residual | Beta, Partial, Continue | Partial, Continue | Scale} {
+								got, want := append([]T{9}, p...), append([]T{9}, p...)
+								got, want = append(got, 7), append(want, 7)
+								For[T]().SDDMM(got[1:n+1], s, a, b, stride, cols, op, 2, 3)
+								sddmmGeneric(want[1:n+1], s, a, b, stride, cols, op, 2, 3)
+								for j := range want {
+									if got[j] != want[j] && !(math.IsNaN(float64(got[j])) && math.IsNaN(float64(want[j]))) {
+										t.Fatalf("K %d, stride %d, n %d, op %d: p[%d] is %v, want %v", k, stride, n, op, j-1, got[j], want[j])
+									}
 								}
 							}
 						}
@@ -103,33 +104,34 @@ func testSpMM[T Float](t *testing.T) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			const rows = 50
 			for _, k := range []int{1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 144, 145, 255, 256, 257, 300, 1000} {
-				stride := k + rng.IntN(3)
-				b := make([]T, rows*stride)
-				for i := range b {
-					b[i] = T(rng.IntN(7) - 3)
-				}
-				for _, n := range counts(k) {
-					for _, ahead := range []int{0, 1, 40, 100} {
-						cols := make([]int32, n+ahead)
-						for j := range cols {
-							cols[j] = rng.Int32N(rows)
-						}
-						v := make([]T, n)
-						for j := range v {
-							v[j] = T(rng.IntN(5))
-						}
-						for _, fresh := range []bool{true, false} {
-							for _, vv := range [][]T{v, nil} {
-								got, want := make([]T, k+2), make([]T, k+2)
-								for i := range got {
-									got[i] = T(rng.IntN(5))
-									want[i] = got[i]
-								}
-								For[T]().SpMM(got[1:k+1], vv, b, stride, cols, n, 2, fresh)
-								spmmGeneric(want[1:k+1], vv, b, stride, cols, n, 2, fresh)
-								for i := range want {
-									if got[i] != want[i] {
-										t.Fatalf("K %d, n %d: c[%d] is %v, want %v", k, n, i-1, got[i], want[i])
+				for _, stride := range []int{k, k + 2} { // packed, and not
+					b := make([]T, rows*stride)
+					for i := range b {
+						b[i] = T(rng.IntN(7) - 3)
+					}
+					for _, n := range counts(k) {
+						for _, ahead := range []int{0, 1, 40, 100} {
+							cols := make([]int32, n+ahead)
+							for j := range cols {
+								cols[j] = rng.Int32N(rows)
+							}
+							v := make([]T, n)
+							for j := range v {
+								v[j] = T(rng.IntN(5))
+							}
+							for _, fresh := range []bool{true, false} {
+								for _, vv := range [][]T{v, nil} {
+									got, want := make([]T, k+2), make([]T, k+2)
+									for i := range got {
+										got[i] = T(rng.IntN(5))
+										want[i] = got[i]
+									}
+									For[T]().SpMM(got[1:k+1], vv, b, stride, cols, n, 2, fresh)
+									spmmGeneric(want[1:k+1], vv, b, stride, cols, n, 2, fresh)
+									for i := range want {
+										if got[i] != want[i] {
+											t.Fatalf("K %d, stride %d, n %d: c[%d] is %v, want %v", k, stride, n, i-1, got[i], want[i])
+										}
 									}
 								}
 							}
@@ -366,6 +368,46 @@ func BenchmarkKernels(b *testing.B) {
 				}
 				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
+		}
+	}
+}
+
+// Rows of B that follow each other, which have loops of their own, give the bits of rows that lie apart.
+func TestPackedGivesTheSameBits(t *testing.T) {
+	testPacked[float32](t)
+	testPacked[float64](t)
+}
+
+func testPacked[T Float](t *testing.T) {
+	for _, l := range levels(t) {
+		use(t, l)
+		rng := rand.New(rand.NewPCG(5, 6))
+		for k := 1; k <= Narrow; k++ {
+			const rows, n, gap = 40, 333, 3
+			packed, apart, a := make([]T, rows*k), make([]T, rows*(k+gap)), make([]T, k)
+			for i := range packed {
+				packed[i] = T(rng.NormFloat64())
+				apart[i/k*(k+gap)+i%k] = packed[i]
+			}
+			for i := range a {
+				a[i] = T(rng.NormFloat64())
+			}
+			cols, s, p := make([]int32, n), make([]T, n), make([]T, n)
+			for j := range cols {
+				cols[j], s[j], p[j] = rng.Int32N(rows), T(rng.NormFloat64()), T(rng.NormFloat64())
+			}
+			got, want := slices.Clone(p), slices.Clone(p)
+			For[T]().SDDMM(got, s, a, packed, k, cols, Scale|Beta, 1.5, 0.5)
+			For[T]().SDDMM(want, s, a, apart, k+gap, cols, Scale|Beta, 1.5, 0.5)
+			if !slices.Equal(got, want) {
+				t.Errorf("%v %T, K %d: SDDMM", l, T(0), k)
+			}
+			got, want = make([]T, k), make([]T, k)
+			For[T]().SpMM(got, s, packed, k, cols, n, 1.5, true)
+			For[T]().SpMM(want, s, apart, k+gap, cols, n, 1.5, true)
+			if !slices.Equal(got, want) {
+				t.Errorf("%v %T, K %d: SpMM", l, T(0), k)
+			}
 		}
 	}
 }

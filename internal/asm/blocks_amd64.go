@@ -28,16 +28,32 @@ var (
 		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX2K1, sddmmF32AVX2K2, sddmmF32AVX2K3, sddmmF32AVX2K4},
 		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX2K1, spmmF32AVX2K2, spmmF32AVX2K3, spmmF32AVX2K4},
 	}
+	packedF32AVX2 = narrow[float32]{
+		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX2K1Packed, sddmmF32AVX2K2Packed, sddmmF32AVX2K3Packed, sddmmF32AVX2K4Packed},
+		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX2K1Packed, spmmF32AVX2K2Packed, spmmF32AVX2K3Packed, spmmF32AVX2K4Packed},
+	}
 	narrowF32AVX512 = narrow[float32]{
 		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX512K1, sddmmF32AVX512K2, sddmmF32AVX512K3, sddmmF32AVX512K4},
 		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX512K1, spmmF32AVX512K2, spmmF32AVX512K3, spmmF32AVX512K4},
+	}
+	packedF32AVX512 = narrow[float32]{
+		sddmm: [Narrow]sddmmNarrowFunc[float32]{sddmmF32AVX512K1Packed, sddmmF32AVX512K2Packed, sddmmF32AVX512K3Packed, sddmmF32AVX512K4Packed},
+		spmm:  [Narrow]spmmNarrowFunc[float32]{spmmF32AVX512K1Packed, spmmF32AVX512K2Packed, spmmF32AVX512K3Packed, spmmF32AVX512K4Packed},
 	}
 	narrowF64AVX2 = narrow[float64]{
 		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX2K1, sddmmF64AVX2K2, sddmmF64AVX2K3, sddmmF64AVX2K4},
 		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX2K1, spmmF64AVX2K2, spmmF64AVX2K3, spmmF64AVX2K4},
 	}
+	packedF64AVX2 = narrow[float64]{
+		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX2K1Packed, sddmmF64AVX2K2Packed, sddmmF64AVX2K3Packed, sddmmF64AVX2K4Packed},
+		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX2K1Packed, spmmF64AVX2K2Packed, spmmF64AVX2K3Packed, spmmF64AVX2K4Packed},
+	}
 	narrowF64AVX512 = narrow[float64]{
 		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX512K1, sddmmF64AVX512K2, sddmmF64AVX512K3, sddmmF64AVX512K4},
 		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX512K1, spmmF64AVX512K2, spmmF64AVX512K3, spmmF64AVX512K4},
+	}
+	packedF64AVX512 = narrow[float64]{
+		sddmm: [Narrow]sddmmNarrowFunc[float64]{sddmmF64AVX512K1Packed, sddmmF64AVX512K2Packed, sddmmF64AVX512K3Packed, sddmmF64AVX512K4Packed},
+		spmm:  [Narrow]spmmNarrowFunc[float64]{spmmF64AVX512K1Packed, spmmF64AVX512K2Packed, spmmF64AVX512K3Packed, spmmF64AVX512K4Packed},
 	}
 )

@@ -45,71 +45,73 @@ func testGuardPages[T Float](t *testing.T) {
 		use(t, l)
 		for _, head := range []bool{false, true} {
 			for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 129} {
-				b, a, c := guarded[T](t, rows*k, head), guarded[T](t, k, head), guarded[T](t, k, head)
-				a2, c2 := Rows[T]{guarded[T](t, 2*k, head), k, k}, Rows[T]{guarded[T](t, 2*k, head), k, k}
-				for i := range a2.Data {
-					a2.Data[i] = 1
-				}
-				ptrm, segs := guarded[int64](t, 3, head), guarded[tiling.Segment](t, 2, head)
-				for i := range b {
-					b[i] = 1
-				}
-				for i := range a {
-					a[i] = 1
-				}
-				pm, sm, colsm := guarded[T](t, most, head), guarded[T](t, most, head), guarded[int32](t, most, head)
-				for n := range most + 1 {
-					p, s, cols := pm[most-n:], sm[most-n:], colsm[most-n:]
-					if head {
-						p, s, cols = pm[:n], sm[:n], colsm[:n]
+				for _, stride := range []int{k, k + 2} {
+					b, a, c := guarded[T](t, (rows-1)*stride+k, head), guarded[T](t, k, head), guarded[T](t, k, head)
+					a2, c2 := Rows[T]{guarded[T](t, 2*k, head), k, k}, Rows[T]{guarded[T](t, 2*k, head), k, k}
+					for i := range a2.Data {
+						a2.Data[i] = 1
 					}
-					for j := range cols {
-						p[j], s[j], cols[j] = 1, 2, int32((rows-1)*((j+1)%2)) // the last row and the first
+					ptrm, segs := guarded[int64](t, 3, head), guarded[tiling.Segment](t, 2, head)
+					for i := range b {
+						b[i] = 1
 					}
-					For[T]().SDDMM(p, s, a, b, k, cols, Scale|Beta, 1, 1)
-					for j, x := range p {
-						if x != T(2*k+1) {
-							t.Fatalf("%v %T, K %d, n %d: p[%d] is %v, want %v", l, x, k, n, j, x, 2*k+1)
+					for i := range a {
+						a[i] = 1
+					}
+					pm, sm, colsm := guarded[T](t, most, head), guarded[T](t, most, head), guarded[int32](t, most, head)
+					for n := range most + 1 {
+						p, s, cols := pm[most-n:], sm[most-n:], colsm[most-n:]
+						if head {
+							p, s, cols = pm[:n], sm[:n], colsm[:n]
 						}
-					}
-					same := func(what string, got []T, want T) {
-						t.Helper()
-						for i, x := range got {
-							if x != want {
-								t.Fatalf("%v %T, K %d, n %d: element %d of %s is %v, want %v", l, x, k, n, i, what, x, want)
+						for j := range cols {
+							p[j], s[j], cols[j] = 1, 2, int32((rows-1)*((j+1)%2)) // the last row and the first
+						}
+						For[T]().SDDMM(p, s, a, b, stride, cols, Scale|Beta, 1, 1)
+						for j, x := range p {
+							if x != T(2*k+1) {
+								t.Fatalf("%v %T, K %d, n %d: p[%d] is %v, want %v", l, x, k, n, j, x, 2*k+1)
 							}
 						}
-					}
-					if half := int64(n / 2); half > 0 {
-						copy(ptrm, []int64{0, half, int64(n)})
-						segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
-						For[T]().SDDMMRows(p, s, a2, b, k, cols, ptrm, Scale, 1, 1)
-						same("P of two rows", p, T(2*k))
-						For[T]().SDDMMSegments(p, s, a2, b, k, cols, segs, Dot, 1, 1)
-						same("P of two segments", p, T(k))
-					}
-					for _, v := range [][]T{s, nil} {
-						want := T(2 * n)
-						if v == nil {
-							want = T(n)
-						}
-						For[T]().SpMM(c, v, b, k, cols, n, 1, true)
-						for i, x := range c {
-							if x != want {
-								t.Fatalf("%v %T, K %d, n %d: c[%d] is %v, want %v", l, x, k, n, i, x, want)
+						same := func(what string, got []T, want T) {
+							t.Helper()
+							for i, x := range got {
+								if x != want {
+									t.Fatalf("%v %T, K %d, n %d: element %d of %s is %v, want %v", l, x, k, n, i, what, x, want)
+								}
 							}
 						}
-						// Two rows, and the second of them first as segments.
-						half := int64(n / 2)
-						copy(ptrm, []int64{0, half, int64(n)})
-						For[T]().SpMMRows(c2, v, b, k, cols, ptrm, 1, true)
-						same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
-						same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
-						segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
-						if half > 0 {
-							For[T]().SpMMSegments(c2, v, b, k, cols, segs, ptrm, most+1, 1, false)
-							same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
-							same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
+						if half := int64(n / 2); half > 0 {
+							copy(ptrm, []int64{0, half, int64(n)})
+							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
+							For[T]().SDDMMRows(p, s, a2, b, stride, cols, ptrm, Scale, 1, 1)
+							same("P of two rows", p, T(2*k))
+							For[T]().SDDMMSegments(p, s, a2, b, stride, cols, segs, Dot, 1, 1)
+							same("P of two segments", p, T(k))
+						}
+						for _, v := range [][]T{s, nil} {
+							want := T(2 * n)
+							if v == nil {
+								want = T(n)
+							}
+							For[T]().SpMM(c, v, b, stride, cols, n, 1, true)
+							for i, x := range c {
+								if x != want {
+									t.Fatalf("%v %T, K %d, n %d: c[%d] is %v, want %v", l, x, k, n, i, x, want)
+								}
+							}
+							// Two rows, and the second of them first as segments.
+							half := int64(n / 2)
+							copy(ptrm, []int64{0, half, int64(n)})
+							For[T]().SpMMRows(c2, v, b, stride, cols, ptrm, 1, true)
+							same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
+							same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
+							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
+							if half > 0 {
+								For[T]().SpMMSegments(c2, v, b, stride, cols, segs, ptrm, most+1, 1, false)
+								same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
+								same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
+							}
 						}
 					}
 				}

@@ -708,30 +708,34 @@ fetched_whole:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSS      (AX)(R8*1), X1
 	VINSERTPS   $0x10, (AX)(R9*1), X1, X1
 	VINSERTPS   $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS   $0x30, (AX)(R11*1), X1, X1
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSS      (AX)(R8*1), X2
 	VINSERTPS   $0x10, (AX)(R9*1), X2, X2
-	VINSERTPS   $0x20, (AX)(R10*1), X2, X2
-	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
+	VINSERTPS   $0x20, (AX)(DI*1), X2, X2
+	VINSERTPS   $0x30, (AX)(R10*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y1
 	MOVQ        p+0(FP), DI
@@ -829,30 +833,34 @@ fetched_part8:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSS      (AX)(R8*1), X1
 	VINSERTPS   $0x10, (AX)(R9*1), X1, X1
 	VINSERTPS   $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS   $0x30, (AX)(R11*1), X1, X1
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSS      (AX)(R8*1), X2
 	VINSERTPS   $0x10, (AX)(R9*1), X2, X2
-	VINSERTPS   $0x20, (AX)(R10*1), X2, X2
-	VINSERTPS   $0x30, (AX)(DI*1), X2, X2
+	VINSERTPS   $0x20, (AX)(DI*1), X2, X2
+	VINSERTPS   $0x30, (AX)(R10*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPS      Y1, Y0, Y0
 	MOVQ        p+0(FP), DI
@@ -936,18 +944,20 @@ fetched_part4:
 	PREFETCHT0 2048(DX)(BX*4)
 	LEAQ       (DX)(BX*4), DI
 	VXORPS     Y1, Y1, Y1
-	MOVLQSX    (DI), R8
+	MOVQ       (DI), R9
+	MOVL       R9, R8
 	IMULQ      CX, R8
-	MOVLQSX    4(DI), R9
+	SHRQ       $0x20, R9
 	IMULQ      CX, R9
-	MOVLQSX    8(DI), R10
-	IMULQ      CX, R10
-	MOVLQSX    12(DI), DI
+	MOVQ       8(DI), R10
+	MOVL       R10, DI
 	IMULQ      CX, DI
+	SHRQ       $0x20, R10
+	IMULQ      CX, R10
 	VMOVSS     (AX)(R8*1), X1
 	VINSERTPS  $0x10, (AX)(R9*1), X1, X1
-	VINSERTPS  $0x20, (AX)(R10*1), X1, X1
-	VINSERTPS  $0x30, (AX)(DI*1), X1, X1
+	VINSERTPS  $0x20, (AX)(DI*1), X1, X1
+	VINSERTPS  $0x30, (AX)(R10*1), X1, X1
 	VMULPS     Y1, Y0, Y0
 	MOVQ       p+0(FP), DI
 	PREFETCHT0 2048(DI)(BX*4)
@@ -1235,30 +1245,34 @@ fetched_whole:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSS      (AX)(R11*1), X3
 	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS   $0x30, (AX)(R14*1), X3, X3
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSS      (AX)(R11*1), X4
 	VINSERTPS   $0x10, (AX)(R12*1), X4, X4
-	VINSERTPS   $0x20, (AX)(R13*1), X4, X4
-	VINSERTPS   $0x30, (AX)(R10*1), X4, X4
+	VINSERTPS   $0x20, (AX)(R10*1), X4, X4
+	VINSERTPS   $0x30, (AX)(R13*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	VMOVUPS     (DI), Y4
 	VFMADD231PS Y3, Y4, Y2
@@ -1312,30 +1326,34 @@ fetched_part8:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSS      (AX)(R11*1), X3
 	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS   $0x30, (AX)(R14*1), X3, X3
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSS      (AX)(R11*1), X4
 	VINSERTPS   $0x10, (AX)(R12*1), X4, X4
-	VINSERTPS   $0x20, (AX)(R13*1), X4, X4
-	VINSERTPS   $0x30, (AX)(R10*1), X4, X4
+	VINSERTPS   $0x20, (AX)(R10*1), X4, X4
+	VINSERTPS   $0x30, (AX)(R13*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	MOVQ        $+8, R10
 	CMPQ        SI, R10
@@ -1378,18 +1396,20 @@ fetched_part4:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSS      (AX)(R11*1), X3
 	VINSERTPS   $0x10, (AX)(R12*1), X3, X3
-	VINSERTPS   $0x20, (AX)(R13*1), X3, X3
-	VINSERTPS   $0x30, (AX)(R10*1), X3, X3
+	VINSERTPS   $0x20, (AX)(R10*1), X3, X3
+	VINSERTPS   $0x30, (AX)(R13*1), X3, X3
 	MOVQ        $+4, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
@@ -1545,6 +1565,801 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX2K1Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K1Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Y0
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y1, Y1, Y1
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSS      (AX)(DI*4), X1
+	VINSERTPS   $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS   $0x20, (AX)(R9*4), X1, X1
+	VINSERTPS   $0x30, (AX)(R10*4), X1, X1
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSS      (AX)(DI*4), X2
+	VINSERTPS   $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS   $0x20, (AX)(SI*4), X2, X2
+	VINSERTPS   $0x30, (AX)(R9*4), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y1
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPS     (SI)(DX*4), Y2
+	VADDPS      Y2, Y1, Y1
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Y2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Y2, Y1, Y1
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Y1, Y2, Y1
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Y1, Y2, Y1
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y1, Y1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Y2
+	VFMADD231PS  Y2, Y3, Y1
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y1, (SI)(DX*4)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y1, Y1, Y1
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSS      (AX)(DI*4), X1
+	VINSERTPS   $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS   $0x20, (AX)(R9*4), X1, X1
+	VINSERTPS   $0x30, (AX)(R10*4), X1, X1
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSS      (AX)(DI*4), X2
+	VINSERTPS   $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS   $0x20, (AX)(SI*4), X2, X2
+	VINSERTPS   $0x30, (AX)(R9*4), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part8
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part8:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part8
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part8
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part8
+	JGT        quotient_part8
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part8:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part4:
+	PREFETCHT0 2048(CX)(DX*4)
+	LEAQ       (CX)(DX*4), SI
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (SI), R8
+	MOVL       R8, DI
+	SHRQ       $0x20, R8
+	MOVQ       8(SI), R9
+	MOVL       R9, SI
+	SHRQ       $0x20, R9
+	VMOVSS     (AX)(DI*4), X1
+	VINSERTPS  $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS  $0x20, (AX)(SI*4), X1, X1
+	VINSERTPS  $0x30, (AX)(R9*4), X1, X1
+	VMULPS     Y1, Y0, Y0
+	MOVQ       p+0(FP), SI
+	PREFETCHT0 2048(SI)(DX*4)
+	MOVQ       s+8(FP), SI
+	PREFETCHT0 2048(SI)(DX*4)
+	MOVQ       $+4, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	LEAQ       onesF32AVX2<>+0(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	MOVQ       op+96(FP), SI
+	TESTQ      $+4, SI
+	JZ         begun_part4
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS (SI)(DX*4), X1, X2
+	VADDPS     X2, X0, X0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), X1, X2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPS     X2, X0, X0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPS X0, X2, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X2, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS X0, X1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y1, Y1, Y1
+	MOVLQSX     (SI), R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	MOVQ        $+2, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	MOVQ        $+3, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	VMOVSS      (AX)(R8*4), X1
+	VINSERTPS   $0x10, (AX)(R9*4), X1, X1
+	VINSERTPS   $0x20, (AX)(R10*4), X1, X1
+	VINSERTPS   $0x30, (AX)(R11*4), X1, X1
+	MOVQ        $+4, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	MOVQ        $+5, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	MOVQ        $+6, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	MOVQ        $+7, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	VMOVSS      (AX)(R8*4), X2
+	VINSERTPS   $0x10, (AX)(R9*4), X2, X2
+	VINSERTPS   $0x20, (AX)(R10*4), X2, X2
+	VINSERTPS   $0x30, (AX)(R11*4), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPS      Y1, Y0, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K1Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K1Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+1, R8
+	LEAQ       onesF32AVX2<>+0(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPS (R8), X1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	SHRQ        $0x20, R13
+	VMOVSS      (AX)(R10*4), X3
+	VINSERTPS   $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS   $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS   $0x30, (AX)(R13*4), X3, X3
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSS      (AX)(R10*4), X4
+	VINSERTPS   $0x10, (AX)(R11*4), X4, X4
+	VINSERTPS   $0x20, (AX)(R9*4), X4, X4
+	VINSERTPS   $0x30, (AX)(R12*4), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VMOVUPS     (SI), Y4
+	VFMADD231PS Y3, Y4, Y2
+	MOVQ        DI, R9
+	SHLQ        $0x03, R9
+	ADDQ        R9, SI
+	ADDQ        $+8, DX
+	SUBQ        $+8, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	SHRQ        $0x20, R13
+	VMOVSS      (AX)(R10*4), X3
+	VINSERTPS   $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS   $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS   $0x30, (AX)(R13*4), X3, X3
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSS      (AX)(R10*4), X4
+	VINSERTPS   $0x10, (AX)(R11*4), X4, X4
+	VINSERTPS   $0x20, (AX)(R9*4), X4, X4
+	VINSERTPS   $0x30, (AX)(R12*4), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VMASKMOVPS  (SI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSS      (AX)(R10*4), X3
+	VINSERTPS   $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS   $0x20, (AX)(R9*4), X3, X3
+	VINSERTPS   $0x30, (AX)(R12*4), X3, X3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VXORPS      Y5, Y5, Y5
+	VMASKMOVPS  (SI), X4, X5
+	VANDPS      X4, X3, X3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y3, Y3, Y3
+	MOVLQSX     (R9), R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	VMOVSS      (AX)(R11*4), X3
+	VINSERTPS   $0x10, (AX)(R12*4), X3, X3
+	VINSERTPS   $0x20, (AX)(R13*4), X3, X3
+	VINSERTPS   $0x30, (AX)(R14*4), X3, X3
+	MOVQ        $+4, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	MOVQ        $+5, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	MOVQ        $+6, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	MOVQ        $+7, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	VMOVSS      (AX)(R11*4), X4
+	VINSERTPS   $0x10, (AX)(R12*4), X4, X4
+	VINSERTPS   $0x20, (AX)(R13*4), X4, X4
+	VINSERTPS   $0x30, (AX)(R14*4), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VMASKMOVPS  (SI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PS Y3, Y5, Y2
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y3
+	VUNPCKLPS    Y2, Y2, Y4
+	VUNPCKHPS    Y2, Y2, Y5
+	VADDPS       Y4, Y5, Y4
+	VUNPCKLPS    Y2, Y2, Y5
+	VUNPCKHPS    Y2, Y2, Y2
+	VADDPS       Y5, Y2, Y5
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y2, Y4, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y4
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y4, Y2, Y4
+	VFMADD231PS  Y4, Y3, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPS   X0, X1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX2K2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K2(SB), NOSPLIT, $0-112
@@ -1599,31 +2414,35 @@ fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSD      (AX)(R8*1), X2
 	VMOVHPD     (AX)(R9*1), X2, X2
 	VMOVSD      (AX)(R10*1), X3
 	VMOVHPD     (AX)(R11*1), X3, X3
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X4
 	VMOVHPD     (AX)(R9*1), X4, X4
 	VINSERTF128 $0x01, X4, Y2, Y2
-	VMOVSD      (AX)(R10*1), X4
-	VMOVHPD     (AX)(DI*1), X4, X4
+	VMOVSD      (AX)(DI*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	VSHUFPS     $0x88, Y3, Y2, Y4
 	VSHUFPS     $0xdd, Y3, Y2, Y2
@@ -1725,31 +2544,35 @@ fetched_part8:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSD      (AX)(R8*1), X2
 	VMOVHPD     (AX)(R9*1), X2, X2
 	VMOVSD      (AX)(R10*1), X3
 	VMOVHPD     (AX)(R11*1), X3, X3
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X4
 	VMOVHPD     (AX)(R9*1), X4, X4
 	VINSERTF128 $0x01, X4, Y2, Y2
-	VMOVSD      (AX)(R10*1), X4
-	VMOVHPD     (AX)(DI*1), X4, X4
+	VMOVSD      (AX)(DI*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	VSHUFPS     $0x88, Y3, Y2, Y4
 	VSHUFPS     $0xdd, Y3, Y2, Y2
@@ -1837,18 +2660,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X2
 	VMOVHPD     (AX)(R9*1), X2, X2
-	VMOVSD      (AX)(R10*1), X3
-	VMOVHPD     (AX)(DI*1), X3, X3
+	VMOVSD      (AX)(DI*1), X3
+	VMOVHPD     (AX)(R10*1), X3, X3
 	VSHUFPS     $0x88, Y3, Y2, Y4
 	VSHUFPS     $0xdd, Y3, Y2, Y2
 	VMULPS      Y4, Y0, Y0
@@ -2146,31 +2971,35 @@ fetched_whole:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSD      (AX)(R11*1), X4
 	VMOVHPD     (AX)(R12*1), X4, X4
 	VMOVSD      (AX)(R13*1), X5
 	VMOVHPD     (AX)(R14*1), X5, X5
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X6
 	VMOVHPD     (AX)(R12*1), X6, X6
 	VINSERTF128 $0x01, X6, Y4, Y4
-	VMOVSD      (AX)(R13*1), X6
-	VMOVHPD     (AX)(R10*1), X6, X6
+	VMOVSD      (AX)(R10*1), X6
+	VMOVHPD     (AX)(R13*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y5, Y4, Y6
 	VSHUFPS     $0xdd, Y5, Y4, Y4
@@ -2228,31 +3057,35 @@ fetched_part8:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSD      (AX)(R11*1), X4
 	VMOVHPD     (AX)(R12*1), X4, X4
 	VMOVSD      (AX)(R13*1), X5
 	VMOVHPD     (AX)(R14*1), X5, X5
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X6
 	VMOVHPD     (AX)(R12*1), X6, X6
 	VINSERTF128 $0x01, X6, Y4, Y4
-	VMOVSD      (AX)(R13*1), X6
-	VMOVHPD     (AX)(R10*1), X6, X6
+	VMOVSD      (AX)(R10*1), X6
+	VMOVHPD     (AX)(R13*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y5, Y4, Y6
 	VSHUFPS     $0xdd, Y5, Y4, Y4
@@ -2300,18 +3133,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X4
 	VMOVHPD     (AX)(R12*1), X4, X4
-	VMOVSD      (AX)(R13*1), X5
-	VMOVHPD     (AX)(R10*1), X5, X5
+	VMOVSD      (AX)(R10*1), X5
+	VMOVHPD     (AX)(R13*1), X5, X5
 	VSHUFPS     $0x88, Y5, Y4, Y6
 	VSHUFPS     $0xdd, Y5, Y4, Y4
 	MOVQ        $+4, R10
@@ -2477,6 +3312,844 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX2K2Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K2Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSD      (AX)(DI*8), X2
+	VMOVHPD     (AX)(R8*8), X2, X2
+	VMOVSD      (AX)(R9*8), X3
+	VMOVHPD     (AX)(R10*8), X3, X3
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSD      (AX)(DI*8), X4
+	VMOVHPD     (AX)(R8*8), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(SI*8), X4
+	VMOVHPD     (AX)(R9*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y3
+	VFMADD231PS Y2, Y1, Y3
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPS     (SI)(DX*4), Y2
+	VADDPS      Y2, Y3, Y3
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Y2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Y2, Y3, Y3
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Y3, Y2, Y3
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Y3, Y2, Y3
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y4
+	VMULPS       Y4, Y3, Y3
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y4
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Y2
+	VFMADD231PS  Y2, Y4, Y3
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y3, (SI)(DX*4)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSD      (AX)(DI*8), X2
+	VMOVHPD     (AX)(R8*8), X2, X2
+	VMOVSD      (AX)(R9*8), X3
+	VMOVHPD     (AX)(R10*8), X3, X3
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSD      (AX)(DI*8), X4
+	VMOVHPD     (AX)(R8*8), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(SI*8), X4
+	VMOVHPD     (AX)(R9*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part8
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part8:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part8
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part8
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part8
+	JGT        quotient_part8
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part8:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSD      (AX)(DI*8), X2
+	VMOVHPD     (AX)(R8*8), X2, X2
+	VMOVSD      (AX)(SI*8), X3
+	VMOVHPD     (AX)(R9*8), X3, X3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), X1, X2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPS     X2, X0, X0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPS X0, X2, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X2, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS X0, X1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVLQSX     (SI), R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	MOVQ        $+2, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	MOVQ        $+3, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	VMOVSD      (AX)(R8*8), X2
+	VMOVHPD     (AX)(R9*8), X2, X2
+	VMOVSD      (AX)(R10*8), X3
+	VMOVHPD     (AX)(R11*8), X3, X3
+	MOVQ        $+4, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	MOVQ        $+5, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	MOVQ        $+6, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	MOVQ        $+7, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	VMOVSD      (AX)(R8*8), X4
+	VMOVHPD     (AX)(R9*8), X4, X4
+	VINSERTF128 $0x01, X4, Y2, Y2
+	VMOVSD      (AX)(R10*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VSHUFPS     $0x88, Y3, Y2, Y4
+	VSHUFPS     $0xdd, Y3, Y2, Y2
+	VMULPS      Y4, Y0, Y0
+	VFMADD231PS Y2, Y1, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K2Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K2Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+2, R8
+	LEAQ       onesF32AVX2<>+0(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPS (R8), X1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	SHRQ        $0x20, R13
+	VMOVSD      (AX)(R10*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VMOVSD      (AX)(R12*8), X5
+	VMOVHPD     (AX)(R13*8), X5, X5
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSD      (AX)(R10*8), X6
+	VMOVHPD     (AX)(R11*8), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R9*8), X6
+	VMOVHPD     (AX)(R12*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	VMOVUPS     (SI), Y5
+	VFMADD231PS Y6, Y5, Y2
+	VFMADD231PS Y4, Y5, Y3
+	MOVQ        DI, R9
+	SHLQ        $0x03, R9
+	ADDQ        R9, SI
+	ADDQ        $+8, DX
+	SUBQ        $+8, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	SHRQ        $0x20, R13
+	VMOVSD      (AX)(R10*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VMOVSD      (AX)(R12*8), X5
+	VMOVHPD     (AX)(R13*8), X5, X5
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSD      (AX)(R10*8), X6
+	VMOVHPD     (AX)(R11*8), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R9*8), X6
+	VMOVHPD     (AX)(R12*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y5
+	VMASKMOVPS  (SI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSD      (AX)(R10*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VMOVSD      (AX)(R9*8), X5
+	VMOVHPD     (AX)(R12*8), X5, X5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y5
+	VXORPS      Y7, Y7, Y7
+	VMASKMOVPS  (SI), X5, X7
+	VANDPS      X5, X6, X6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      X5, X4, X4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVLQSX     (R9), R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	VMOVSD      (AX)(R11*8), X4
+	VMOVHPD     (AX)(R12*8), X4, X4
+	VMOVSD      (AX)(R13*8), X5
+	VMOVHPD     (AX)(R14*8), X5, X5
+	MOVQ        $+4, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	MOVQ        $+5, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	MOVQ        $+6, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	MOVQ        $+7, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	VMOVSD      (AX)(R11*8), X6
+	VMOVHPD     (AX)(R12*8), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSD      (AX)(R13*8), X6
+	VMOVHPD     (AX)(R14*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y5, Y4, Y6
+	VSHUFPS     $0xdd, Y5, Y4, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y5
+	VMASKMOVPS  (SI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PS Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PS Y4, Y7, Y3
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y4
+	VUNPCKLPS    Y3, Y2, Y5
+	VUNPCKHPS    Y3, Y2, Y3
+	VADDPS       Y5, Y3, Y5
+	VUNPCKLPS    Y2, Y2, Y3
+	VUNPCKHPS    Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VUNPCKLPD    Y3, Y5, Y2
+	VUNPCKHPD    Y3, Y5, Y3
+	VADDPS       Y2, Y3, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y3
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y4, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPS   X0, X1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX2K3(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K3(SB), NOSPLIT, $0-112
@@ -2533,13 +4206,15 @@ fetched_whole:
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSD      (AX)(R8*1), X3
 	VMOVHPD     (AX)(R9*1), X3, X3
@@ -2549,24 +4224,26 @@ fetched_whole:
 	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
 	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
 	VINSERTPS   $0x30, 8(AX)(R11*1), X5, X5
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X6
 	VMOVHPD     (AX)(R9*1), X6, X6
 	VINSERTF128 $0x01, X6, Y3, Y3
-	VMOVSD      (AX)(R10*1), X6
-	VMOVHPD     (AX)(DI*1), X6, X6
+	VMOVSD      (AX)(DI*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
 	VINSERTF128 $0x01, X6, Y4, Y4
 	VMOVSS      8(AX)(R8*1), X6
 	VINSERTPS   $0x10, 8(AX)(R9*1), X6, X6
-	VINSERTPS   $0x20, 8(AX)(R10*1), X6, X6
-	VINSERTPS   $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(DI*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R10*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y4, Y3, Y6
 	VSHUFPS     $0xdd, Y4, Y3, Y3
@@ -2670,13 +4347,15 @@ fetched_part8:
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVSD      (AX)(R8*1), X3
 	VMOVHPD     (AX)(R9*1), X3, X3
@@ -2686,24 +4365,26 @@ fetched_part8:
 	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
 	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
 	VINSERTPS   $0x30, 8(AX)(R11*1), X5, X5
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X6
 	VMOVHPD     (AX)(R9*1), X6, X6
 	VINSERTF128 $0x01, X6, Y3, Y3
-	VMOVSD      (AX)(R10*1), X6
-	VMOVHPD     (AX)(DI*1), X6, X6
+	VMOVSD      (AX)(DI*1), X6
+	VMOVHPD     (AX)(R10*1), X6, X6
 	VINSERTF128 $0x01, X6, Y4, Y4
 	VMOVSS      8(AX)(R8*1), X6
 	VINSERTPS   $0x10, 8(AX)(R9*1), X6, X6
-	VINSERTPS   $0x20, 8(AX)(R10*1), X6, X6
-	VINSERTPS   $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(DI*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R10*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VSHUFPS     $0x88, Y4, Y3, Y6
 	VSHUFPS     $0xdd, Y4, Y3, Y3
@@ -2793,22 +4474,24 @@ fetched_part4:
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X3
 	VMOVHPD     (AX)(R9*1), X3, X3
-	VMOVSD      (AX)(R10*1), X4
-	VMOVHPD     (AX)(DI*1), X4, X4
+	VMOVSD      (AX)(DI*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
 	VMOVSS      8(AX)(R8*1), X5
 	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
-	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
-	VINSERTPS   $0x30, 8(AX)(DI*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(DI*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R10*1), X5, X5
 	VSHUFPS     $0x88, Y4, Y3, Y6
 	VSHUFPS     $0xdd, Y4, Y3, Y3
 	VMULPS      Y6, Y0, Y0
@@ -3120,13 +4803,15 @@ fetched_whole:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSD      (AX)(R11*1), X5
 	VMOVHPD     (AX)(R12*1), X5, X5
@@ -3136,24 +4821,26 @@ fetched_whole:
 	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
 	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS   $0x30, 8(AX)(R14*1), X7, X7
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X8
 	VMOVHPD     (AX)(R12*1), X8, X8
 	VINSERTF128 $0x01, X8, Y5, Y5
-	VMOVSD      (AX)(R13*1), X8
-	VMOVHPD     (AX)(R10*1), X8, X8
+	VMOVSD      (AX)(R10*1), X8
+	VMOVHPD     (AX)(R13*1), X8, X8
 	VINSERTF128 $0x01, X8, Y6, Y6
 	VMOVSS      8(AX)(R11*1), X8
 	VINSERTPS   $0x10, 8(AX)(R12*1), X8, X8
-	VINSERTPS   $0x20, 8(AX)(R13*1), X8, X8
-	VINSERTPS   $0x30, 8(AX)(R10*1), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R10*1), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R13*1), X8, X8
 	VINSERTF128 $0x01, X8, Y7, Y7
 	VSHUFPS     $0x88, Y6, Y5, Y8
 	VSHUFPS     $0xdd, Y6, Y5, Y5
@@ -3213,13 +4900,15 @@ fetched_part8:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVSD      (AX)(R11*1), X5
 	VMOVHPD     (AX)(R12*1), X5, X5
@@ -3229,24 +4918,26 @@ fetched_part8:
 	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
 	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS   $0x30, 8(AX)(R14*1), X7, X7
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X8
 	VMOVHPD     (AX)(R12*1), X8, X8
 	VINSERTF128 $0x01, X8, Y5, Y5
-	VMOVSD      (AX)(R13*1), X8
-	VMOVHPD     (AX)(R10*1), X8, X8
+	VMOVSD      (AX)(R10*1), X8
+	VMOVHPD     (AX)(R13*1), X8, X8
 	VINSERTF128 $0x01, X8, Y6, Y6
 	VMOVSS      8(AX)(R11*1), X8
 	VINSERTPS   $0x10, 8(AX)(R12*1), X8, X8
-	VINSERTPS   $0x20, 8(AX)(R13*1), X8, X8
-	VINSERTPS   $0x30, 8(AX)(R10*1), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R10*1), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R13*1), X8, X8
 	VINSERTF128 $0x01, X8, Y7, Y7
 	VSHUFPS     $0x88, Y6, Y5, Y8
 	VSHUFPS     $0xdd, Y6, Y5, Y5
@@ -3297,22 +4988,24 @@ fetched_part4:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X5
 	VMOVHPD     (AX)(R12*1), X5, X5
-	VMOVSD      (AX)(R13*1), X6
-	VMOVHPD     (AX)(R10*1), X6, X6
+	VMOVSD      (AX)(R10*1), X6
+	VMOVHPD     (AX)(R13*1), X6, X6
 	VMOVSS      8(AX)(R11*1), X7
 	VINSERTPS   $0x10, 8(AX)(R12*1), X7, X7
-	VINSERTPS   $0x20, 8(AX)(R13*1), X7, X7
-	VINSERTPS   $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R10*1), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R13*1), X7, X7
 	VSHUFPS     $0x88, Y6, Y5, Y8
 	VSHUFPS     $0xdd, Y6, Y5, Y5
 	MOVQ        $+4, R10
@@ -3492,6 +5185,1039 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX2K3Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K3Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R10
+	LEAQ        (R10)(R10*2), R10
+	VMOVSD      (AX)(DI*4), X3
+	VMOVHPD     (AX)(R8*4), X3, X3
+	VMOVSD      (AX)(R9*4), X4
+	VMOVHPD     (AX)(R10*4), X4, X4
+	VMOVSS      8(AX)(DI*4), X5
+	VINSERTPS   $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R9*4), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R10*4), X5, X5
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, R9
+	LEAQ        (R9)(R9*2), R9
+	VMOVSD      (AX)(DI*4), X6
+	VMOVHPD     (AX)(R8*4), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(SI*4), X6
+	VMOVHPD     (AX)(R9*4), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(DI*4), X6
+	VINSERTPS   $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS   $0x20, 8(AX)(SI*4), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R9*4), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y4
+	VFMADD231PS Y3, Y1, Y4
+	VFMADD231PS Y5, Y2, Y4
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPS     (SI)(DX*4), Y3
+	VADDPS      Y3, Y4, Y4
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Y3
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Y3, Y4, Y4
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Y4, Y3, Y4
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Y4, Y3, Y4
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y5
+	VMULPS       Y5, Y4, Y4
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y5
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Y3
+	VFMADD231PS  Y3, Y5, Y4
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y4, (SI)(DX*4)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R10
+	LEAQ        (R10)(R10*2), R10
+	VMOVSD      (AX)(DI*4), X3
+	VMOVHPD     (AX)(R8*4), X3, X3
+	VMOVSD      (AX)(R9*4), X4
+	VMOVHPD     (AX)(R10*4), X4, X4
+	VMOVSS      8(AX)(DI*4), X5
+	VINSERTPS   $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R9*4), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R10*4), X5, X5
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, R9
+	LEAQ        (R9)(R9*2), R9
+	VMOVSD      (AX)(DI*4), X6
+	VMOVHPD     (AX)(R8*4), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(SI*4), X6
+	VMOVHPD     (AX)(R9*4), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(DI*4), X6
+	VINSERTPS   $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS   $0x20, 8(AX)(SI*4), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R9*4), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part8
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part8:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part8
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part8
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part8
+	JGT        quotient_part8
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part8:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, R9
+	LEAQ        (R9)(R9*2), R9
+	VMOVSD      (AX)(DI*4), X3
+	VMOVHPD     (AX)(R8*4), X3, X3
+	VMOVSD      (AX)(SI*4), X4
+	VMOVHPD     (AX)(R9*4), X4, X4
+	VMOVSS      8(AX)(DI*4), X5
+	VINSERTPS   $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS   $0x20, 8(AX)(SI*4), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R9*4), X5, X5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), X1, X2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPS     X2, X0, X0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPS X0, X2, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X2, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS X0, X1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVLQSX     (SI), R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	LEAQ        (R9)(R9*2), R9
+	MOVQ        $+2, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	LEAQ        (R10)(R10*2), R10
+	MOVQ        $+3, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	LEAQ        (R11)(R11*2), R11
+	VMOVSD      (AX)(R8*4), X3
+	VMOVHPD     (AX)(R9*4), X3, X3
+	VMOVSD      (AX)(R10*4), X4
+	VMOVHPD     (AX)(R11*4), X4, X4
+	VMOVSS      8(AX)(R8*4), X5
+	VINSERTPS   $0x10, 8(AX)(R9*4), X5, X5
+	VINSERTPS   $0x20, 8(AX)(R10*4), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R11*4), X5, X5
+	MOVQ        $+4, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        $+5, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	LEAQ        (R9)(R9*2), R9
+	MOVQ        $+6, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	LEAQ        (R10)(R10*2), R10
+	MOVQ        $+7, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	LEAQ        (R11)(R11*2), R11
+	VMOVSD      (AX)(R8*4), X6
+	VMOVHPD     (AX)(R9*4), X6, X6
+	VINSERTF128 $0x01, X6, Y3, Y3
+	VMOVSD      (AX)(R10*4), X6
+	VMOVHPD     (AX)(R11*4), X6, X6
+	VINSERTF128 $0x01, X6, Y4, Y4
+	VMOVSS      8(AX)(R8*4), X6
+	VINSERTPS   $0x10, 8(AX)(R9*4), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R10*4), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R11*4), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VSHUFPS     $0x88, Y4, Y3, Y6
+	VSHUFPS     $0xdd, Y4, Y3, Y3
+	VMULPS      Y6, Y0, Y0
+	VFMADD231PS Y3, Y1, Y0
+	VFMADD231PS Y5, Y2, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K3Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K3Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+3, R8
+	LEAQ       onesF32AVX2<>+0(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPS (R8), X1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	LEAQ        (R12)(R12*2), R12
+	SHRQ        $0x20, R13
+	LEAQ        (R13)(R13*2), R13
+	VMOVSD      (AX)(R10*4), X5
+	VMOVHPD     (AX)(R11*4), X5, X5
+	VMOVSD      (AX)(R12*4), X6
+	VMOVHPD     (AX)(R13*4), X6, X6
+	VMOVSS      8(AX)(R10*4), X7
+	VINSERTPS   $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R13*4), X7, X7
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R12
+	LEAQ        (R12)(R12*2), R12
+	VMOVSD      (AX)(R10*4), X8
+	VMOVHPD     (AX)(R11*4), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R9*4), X8
+	VMOVHPD     (AX)(R12*4), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R10*4), X8
+	VINSERTPS   $0x10, 8(AX)(R11*4), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R9*4), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R12*4), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	VMOVUPS     (SI), Y6
+	VFMADD231PS Y8, Y6, Y2
+	VFMADD231PS Y5, Y6, Y3
+	VFMADD231PS Y7, Y6, Y4
+	MOVQ        DI, R9
+	SHLQ        $0x03, R9
+	ADDQ        R9, SI
+	ADDQ        $+8, DX
+	SUBQ        $+8, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	LEAQ        (R12)(R12*2), R12
+	SHRQ        $0x20, R13
+	LEAQ        (R13)(R13*2), R13
+	VMOVSD      (AX)(R10*4), X5
+	VMOVHPD     (AX)(R11*4), X5, X5
+	VMOVSD      (AX)(R12*4), X6
+	VMOVHPD     (AX)(R13*4), X6, X6
+	VMOVSS      8(AX)(R10*4), X7
+	VINSERTPS   $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R13*4), X7, X7
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R12
+	LEAQ        (R12)(R12*2), R12
+	VMOVSD      (AX)(R10*4), X8
+	VMOVHPD     (AX)(R11*4), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R9*4), X8
+	VMOVHPD     (AX)(R12*4), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R10*4), X8
+	VINSERTPS   $0x10, 8(AX)(R11*4), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R9*4), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R12*4), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VMASKMOVPS  (SI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R12
+	LEAQ        (R12)(R12*2), R12
+	VMOVSD      (AX)(R10*4), X5
+	VMOVHPD     (AX)(R11*4), X5, X5
+	VMOVSD      (AX)(R9*4), X6
+	VMOVHPD     (AX)(R12*4), X6, X6
+	VMOVSS      8(AX)(R10*4), X7
+	VINSERTPS   $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R9*4), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R12*4), X7, X7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VXORPS      Y9, Y9, Y9
+	VMASKMOVPS  (SI), X6, X9
+	VANDPS      X6, X8, X8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      X6, X5, X5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      X6, X7, X7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVLQSX     (R9), R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	LEAQ        (R12)(R12*2), R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	LEAQ        (R13)(R13*2), R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	LEAQ        (R14)(R14*2), R14
+	VMOVSD      (AX)(R11*4), X5
+	VMOVHPD     (AX)(R12*4), X5, X5
+	VMOVSD      (AX)(R13*4), X6
+	VMOVHPD     (AX)(R14*4), X6, X6
+	VMOVSS      8(AX)(R11*4), X7
+	VINSERTPS   $0x10, 8(AX)(R12*4), X7, X7
+	VINSERTPS   $0x20, 8(AX)(R13*4), X7, X7
+	VINSERTPS   $0x30, 8(AX)(R14*4), X7, X7
+	MOVQ        $+4, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        $+5, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	LEAQ        (R12)(R12*2), R12
+	MOVQ        $+6, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	LEAQ        (R13)(R13*2), R13
+	MOVQ        $+7, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	LEAQ        (R14)(R14*2), R14
+	VMOVSD      (AX)(R11*4), X8
+	VMOVHPD     (AX)(R12*4), X8, X8
+	VINSERTF128 $0x01, X8, Y5, Y5
+	VMOVSD      (AX)(R13*4), X8
+	VMOVHPD     (AX)(R14*4), X8, X8
+	VINSERTF128 $0x01, X8, Y6, Y6
+	VMOVSS      8(AX)(R11*4), X8
+	VINSERTPS   $0x10, 8(AX)(R12*4), X8, X8
+	VINSERTPS   $0x20, 8(AX)(R13*4), X8, X8
+	VINSERTPS   $0x30, 8(AX)(R14*4), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VSHUFPS     $0xdd, Y6, Y5, Y5
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VMASKMOVPS  (SI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PS Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PS Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PS Y7, Y9, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y3
+	VADDPS       Y6, Y3, Y6
+	VUNPCKLPS    Y2, Y4, Y3
+	VUNPCKHPS    Y2, Y4, Y2
+	VADDPS       Y3, Y2, Y3
+	VUNPCKLPD    Y3, Y6, Y2
+	VUNPCKHPD    Y3, Y6, Y3
+	VADDPS       Y2, Y3, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y3
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y3, Y2, Y3
+	VFMADD231PS  Y3, Y5, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPS   X0, X1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX2K4(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX2K4(SB), NOSPLIT, $0-112
@@ -3550,30 +6276,34 @@ fetched_whole:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
 	VMOVUPS     (AX)(R10*1), X6
 	VMOVUPS     (AX)(R11*1), X7
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
 	VINSERTF128 $0x01, (AX)(R9*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VINSERTF128 $0x01, (AX)(DI*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(DI*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R10*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y4
 	VUNPCKLPS   Y7, Y6, Y5
@@ -3684,30 +6414,34 @@ fetched_part8:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
+	MOVQ        8(DI), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	MOVLQSX     12(DI), R11
+	SHRQ        $0x20, R11
 	IMULQ       CX, R11
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
 	VMOVUPS     (AX)(R10*1), X6
 	VMOVUPS     (AX)(R11*1), X7
-	MOVLQSX     16(DI), R8
+	MOVQ        16(DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     20(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     24(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     28(DI), DI
+	MOVQ        24(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
 	VINSERTF128 $0x01, (AX)(R9*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VINSERTF128 $0x01, (AX)(DI*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(DI*1), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R10*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y4
 	VUNPCKLPS   Y7, Y6, Y5
@@ -3804,18 +6538,20 @@ fetched_part4:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
-	VMOVUPS     (AX)(R10*1), X6
-	VMOVUPS     (AX)(DI*1), X7
+	VMOVUPS     (AX)(DI*1), X6
+	VMOVUPS     (AX)(R10*1), X7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y4
 	VUNPCKLPS   Y7, Y6, Y5
@@ -4128,30 +6864,34 @@ fetched_whole:
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVUPS     (AX)(R13*1), X7
 	VMOVUPS     (AX)(R14*1), X8
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
 	VINSERTF128 $0x01, (AX)(R12*1), Y6, Y6
-	VINSERTF128 $0x01, (AX)(R13*1), Y7, Y7
-	VINSERTF128 $0x01, (AX)(R10*1), Y8, Y8
+	VINSERTF128 $0x01, (AX)(R10*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R13*1), Y8, Y8
 	VUNPCKLPS   Y6, Y5, Y9
 	VUNPCKHPS   Y6, Y5, Y5
 	VUNPCKLPS   Y8, Y7, Y6
@@ -4218,30 +6958,34 @@ fetched_part8:
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
+	MOVQ        8(R10), R14
+	MOVL        R14, R13
 	IMULQ       CX, R13
-	MOVLQSX     12(R10), R14
+	SHRQ        $0x20, R14
 	IMULQ       CX, R14
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVUPS     (AX)(R13*1), X7
 	VMOVUPS     (AX)(R14*1), X8
-	MOVLQSX     16(R10), R11
+	MOVQ        16(R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     20(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     24(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     28(R10), R10
+	MOVQ        24(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
 	VINSERTF128 $0x01, (AX)(R12*1), Y6, Y6
-	VINSERTF128 $0x01, (AX)(R13*1), Y7, Y7
-	VINSERTF128 $0x01, (AX)(R10*1), Y8, Y8
+	VINSERTF128 $0x01, (AX)(R10*1), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R13*1), Y8, Y8
 	VUNPCKLPS   Y6, Y5, Y9
 	VUNPCKHPS   Y6, Y5, Y5
 	VUNPCKLPS   Y8, Y7, Y6
@@ -4300,18 +7044,20 @@ fetched_part4:
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
-	VMOVUPS     (AX)(R13*1), X7
-	VMOVUPS     (AX)(R10*1), X8
+	VMOVUPS     (AX)(R10*1), X7
+	VMOVUPS     (AX)(R13*1), X8
 	VUNPCKLPS   Y6, Y5, Y9
 	VUNPCKHPS   Y6, Y5, Y5
 	VUNPCKLPS   Y8, Y7, Y6
@@ -4491,6 +7237,1029 @@ ended:
 	SUBQ         (R9), SI
 	ADDQ         $+8, R9
 	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX2K4Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX2K4Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	VBROADCASTSS 8(SI), Y2
+	VBROADCASTSS 12(SI), Y3
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R10
+	ADDQ        R10, R10
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     (AX)(R9*8), X6
+	VMOVUPS     (AX)(R10*8), X7
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, R9
+	ADDQ        R9, R9
+	VINSERTF128 $0x01, (AX)(DI*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R8*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(SI*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R9*8), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y6
+	VFMADD231PS Y5, Y1, Y6
+	VFMADD231PS Y8, Y2, Y6
+	VFMADD231PS Y4, Y3, Y6
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPS     (SI)(DX*4), Y4
+	VADDPS      Y4, Y6, Y6
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Y4
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Y4, Y6, Y6
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Y6, Y4, Y6
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Y6, Y4, Y6
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Y5
+	VMULPS       Y5, Y6, Y6
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Y5
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Y4
+	VFMADD231PS  Y4, Y5, Y6
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y6, (SI)(DX*4)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        8(SI), R10
+	MOVL        R10, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R10
+	ADDQ        R10, R10
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     (AX)(R9*8), X6
+	VMOVUPS     (AX)(R10*8), X7
+	MOVQ        16(SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        24(SI), R9
+	MOVL        R9, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, R9
+	ADDQ        R9, R9
+	VINSERTF128 $0x01, (AX)(DI*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R8*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(SI*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R9*8), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part8
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_part8:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part8
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part8
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part8
+	JGT        quotient_part8
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y2, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_part8:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, R9
+	ADDQ        R9, R9
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     (AX)(SI*8), X6
+	VMOVUPS     (AX)(R9*8), X7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), X1, X2
+	VADDPS      X2, X0, X0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), X1, X2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPS     X2, X0, X0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPS X0, X2, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X2, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X3
+	VMULPS       X3, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), X1, X2
+	VFMADD231PS  X2, X3, X0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS X0, X1, (SI)(DX*4)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVLQSX     (SI), R8
+	ADDQ        R8, R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	ADDQ        R9, R9
+	MOVQ        $+2, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	ADDQ        R10, R10
+	MOVQ        $+3, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	ADDQ        R11, R11
+	VMOVUPS     (AX)(R8*8), X4
+	VMOVUPS     (AX)(R9*8), X5
+	VMOVUPS     (AX)(R10*8), X6
+	VMOVUPS     (AX)(R11*8), X7
+	MOVQ        $+4, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	ADDQ        R8, R8
+	MOVQ        $+5, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	ADDQ        R9, R9
+	MOVQ        $+6, R10
+	CMPQ        R10, DI
+	CMOVQGT     DI, R10
+	MOVLQSX     (SI)(R10*4), R10
+	ADDQ        R10, R10
+	MOVQ        $+7, R11
+	CMPQ        R11, DI
+	CMOVQGT     DI, R11
+	MOVLQSX     (SI)(R11*4), R11
+	ADDQ        R11, R11
+	VINSERTF128 $0x01, (AX)(R8*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R11*8), Y7, Y7
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y4
+	VUNPCKLPS   Y7, Y6, Y5
+	VUNPCKHPS   Y7, Y6, Y6
+	VUNPCKLPD   Y5, Y8, Y7
+	VUNPCKHPD   Y5, Y8, Y5
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMULPS      Y7, Y0, Y0
+	VFMADD231PS Y5, Y1, Y0
+	VFMADD231PS Y8, Y2, Y0
+	VFMADD231PS Y4, Y3, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+8, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPS  (SI)(DX*4), Y1, Y2
+	VADDPS      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPS (SI)(DX*4), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPS     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPS Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Y3
+	VMULPS       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPS   (SI)(DX*4), Y1, Y2
+	VFMADD231PS  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPS Y0, Y1, (SI)(DX*4)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX2K4Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF32AVX2K4Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	VXORPS  Y0, Y0, Y0
+	MOVQ    fresh+96(FP), R8
+	TESTQ   R8, R8
+	JNZ     begun
+	MOVQ    c+0(FP), R8
+	VMOVUPS (R8), X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	ADDQ        R12, R12
+	SHRQ        $0x20, R13
+	ADDQ        R13, R13
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     (AX)(R12*8), X7
+	VMOVUPS     (AX)(R13*8), X8
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R12
+	ADDQ        R12, R12
+	VINSERTF128 $0x01, (AX)(R10*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R9*8), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R12*8), Y8, Y8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	VMOVUPS     (SI), Y7
+	VFMADD231PS Y8, Y7, Y1
+	VFMADD231PS Y6, Y7, Y2
+	VFMADD231PS Y9, Y7, Y3
+	VFMADD231PS Y5, Y7, Y4
+	MOVQ        DI, R9
+	SHLQ        $0x03, R9
+	ADDQ        R9, SI
+	ADDQ        $+8, DX
+	SUBQ        $+8, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        8(R9), R13
+	MOVL        R13, R12
+	ADDQ        R12, R12
+	SHRQ        $0x20, R13
+	ADDQ        R13, R13
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     (AX)(R12*8), X7
+	VMOVUPS     (AX)(R13*8), X8
+	MOVQ        16(R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        24(R9), R12
+	MOVL        R12, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R12
+	ADDQ        R12, R12
+	VINSERTF128 $0x01, (AX)(R10*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R9*8), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R12*8), Y8, Y8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y7
+	VMASKMOVPS  (SI), Y7, Y10
+	VANDPS      Y7, Y8, Y8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      Y7, Y6, Y6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      Y7, Y9, Y9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      Y7, Y5, Y5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R12
+	ADDQ        R12, R12
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     (AX)(R9*8), X7
+	VMOVUPS     (AX)(R12*8), X8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y7
+	VXORPS      Y10, Y10, Y10
+	VMASKMOVPS  (SI), X7, X10
+	VANDPS      X7, X8, X8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      X7, X6, X6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      X7, X9, X9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      X7, X5, X5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVLQSX     (R9), R11
+	ADDQ        R11, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	ADDQ        R12, R12
+	MOVQ        $+2, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	ADDQ        R13, R13
+	MOVQ        $+3, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	ADDQ        R14, R14
+	VMOVUPS     (AX)(R11*8), X5
+	VMOVUPS     (AX)(R12*8), X6
+	VMOVUPS     (AX)(R13*8), X7
+	VMOVUPS     (AX)(R14*8), X8
+	MOVQ        $+4, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	ADDQ        R11, R11
+	MOVQ        $+5, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	ADDQ        R12, R12
+	MOVQ        $+6, R13
+	CMPQ        R13, R10
+	CMOVQGT     R10, R13
+	MOVLQSX     (R9)(R13*4), R13
+	ADDQ        R13, R13
+	MOVQ        $+7, R14
+	CMPQ        R14, R10
+	CMOVQGT     R10, R14
+	MOVLQSX     (R9)(R14*4), R14
+	ADDQ        R14, R14
+	VINSERTF128 $0x01, (AX)(R11*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R12*8), Y6, Y6
+	VINSERTF128 $0x01, (AX)(R13*8), Y7, Y7
+	VINSERTF128 $0x01, (AX)(R14*8), Y8, Y8
+	VUNPCKLPS   Y6, Y5, Y9
+	VUNPCKHPS   Y6, Y5, Y5
+	VUNPCKLPS   Y8, Y7, Y6
+	VUNPCKHPS   Y8, Y7, Y7
+	VUNPCKLPD   Y6, Y9, Y8
+	VUNPCKHPD   Y6, Y9, Y6
+	VUNPCKLPD   Y7, Y5, Y9
+	VUNPCKHPD   Y7, Y5, Y5
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF32AVX2<>+0(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y7
+	VMASKMOVPS  (SI), Y7, Y10
+	VANDPS      Y7, Y8, Y8
+	VFMADD231PS Y8, Y10, Y1
+	VANDPS      Y7, Y6, Y6
+	VFMADD231PS Y6, Y10, Y2
+	VANDPS      Y7, Y9, Y9
+	VFMADD231PS Y9, Y10, Y3
+	VANDPS      Y7, Y5, Y5
+	VFMADD231PS Y5, Y10, Y4
+	MOVQ        $+8, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Y5
+	VUNPCKLPS    Y2, Y1, Y6
+	VUNPCKHPS    Y2, Y1, Y1
+	VADDPS       Y6, Y1, Y6
+	VUNPCKLPS    Y4, Y3, Y1
+	VUNPCKHPS    Y4, Y3, Y2
+	VADDPS       Y1, Y2, Y1
+	VUNPCKLPD    Y1, Y6, Y2
+	VUNPCKHPD    Y1, Y6, Y1
+	VADDPS       Y2, Y1, Y2
+	VPERM2F128   $0x20, Y2, Y2, Y1
+	VPERM2F128   $0x31, Y2, Y2, Y2
+	VADDPS       Y1, Y2, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPS      X0, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
 	JMP          row
 
 done:

@@ -7427,56 +7427,64 @@ fetched_whole:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X1
 	VINSERTPS    $0x10, (AX)(R9*1), X1, X1
 	VINSERTPS    $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS    $0x30, (AX)(R11*1), X1, X1
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
 	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
-	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
-	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x20, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z1
 	MOVQ         p+0(FP), DI
@@ -7600,56 +7608,64 @@ fetched_part16:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X1
 	VINSERTPS    $0x10, (AX)(R9*1), X1, X1
 	VINSERTPS    $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS    $0x30, (AX)(R11*1), X1, X1
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R11*1), X2, X2
 	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
-	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
-	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x20, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
 	MOVQ         p+0(FP), DI
@@ -7744,30 +7760,34 @@ fetched_part8:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSS       (AX)(R8*1), X1
 	VINSERTPS    $0x10, (AX)(R9*1), X1, X1
 	VINSERTPS    $0x20, (AX)(R10*1), X1, X1
 	VINSERTPS    $0x30, (AX)(R11*1), X1, X1
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSS       (AX)(R8*1), X2
 	VINSERTPS    $0x10, (AX)(R9*1), X2, X2
-	VINSERTPS    $0x20, (AX)(R10*1), X2, X2
-	VINSERTPS    $0x30, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x20, (AX)(DI*1), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
 	VMULPS       Z1, Z0, Z0
 	MOVQ         p+0(FP), DI
@@ -7850,18 +7870,20 @@ fetched_part4:
 	PREFETCHT0 2048(DX)(BX*4)
 	LEAQ       (DX)(BX*4), DI
 	VXORPS     Z1, Z1, Z1
-	MOVLQSX    (DI), R8
+	MOVQ       (DI), R9
+	MOVL       R9, R8
 	IMULQ      CX, R8
-	MOVLQSX    4(DI), R9
+	SHRQ       $0x20, R9
 	IMULQ      CX, R9
-	MOVLQSX    8(DI), R10
-	IMULQ      CX, R10
-	MOVLQSX    12(DI), DI
+	MOVQ       8(DI), R10
+	MOVL       R10, DI
 	IMULQ      CX, DI
+	SHRQ       $0x20, R10
+	IMULQ      CX, R10
 	VMOVSS     (AX)(R8*1), X1
 	VINSERTPS  $0x10, (AX)(R9*1), X1, X1
-	VINSERTPS  $0x20, (AX)(R10*1), X1, X1
-	VINSERTPS  $0x30, (AX)(DI*1), X1, X1
+	VINSERTPS  $0x20, (AX)(DI*1), X1, X1
+	VINSERTPS  $0x30, (AX)(R10*1), X1, X1
 	VMULPS     Z1, Z0, Z0
 	MOVQ       p+0(FP), DI
 	PREFETCHT0 2048(DI)(BX*4)
@@ -8244,56 +8266,64 @@ fetched_whole:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X2
 	VINSERTPS    $0x10, (AX)(R12*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R13*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R14*1), X2, X2
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
 	VINSERTF32X4 $0x02, X3, Z2, Z2
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
-	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
-	VINSERTPS    $0x30, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*1), X3, X3
 	VINSERTF32X4 $0x03, X3, Z2, Z2
 	VMOVUPS      (DI), Z3
 	VFMADD231PS  Z2, Z3, Z1
@@ -8373,56 +8403,64 @@ fetched_part16:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X2
 	VINSERTPS    $0x10, (AX)(R12*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R13*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R14*1), X2, X2
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
 	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
 	VINSERTPS    $0x30, (AX)(R14*1), X3, X3
 	VINSERTF32X4 $0x02, X3, Z2, Z2
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
-	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
-	VINSERTPS    $0x30, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*1), X3, X3
 	VINSERTF32X4 $0x03, X3, Z2, Z2
 	MOVQ         $+16, R10
 	CMPQ         SI, R10
@@ -8475,30 +8513,34 @@ fetched_part8:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSS       (AX)(R11*1), X2
 	VINSERTPS    $0x10, (AX)(R12*1), X2, X2
 	VINSERTPS    $0x20, (AX)(R13*1), X2, X2
 	VINSERTPS    $0x30, (AX)(R14*1), X2, X2
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSS       (AX)(R11*1), X3
 	VINSERTPS    $0x10, (AX)(R12*1), X3, X3
-	VINSERTPS    $0x20, (AX)(R13*1), X3, X3
-	VINSERTPS    $0x30, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x20, (AX)(R10*1), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
 	MOVQ         $+8, R10
 	CMPQ         SI, R10
@@ -8540,18 +8582,20 @@ fetched_part4:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z2, Z2, Z2
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSS      (AX)(R11*1), X2
 	VINSERTPS   $0x10, (AX)(R12*1), X2, X2
-	VINSERTPS   $0x20, (AX)(R13*1), X2, X2
-	VINSERTPS   $0x30, (AX)(R10*1), X2, X2
+	VINSERTPS   $0x20, (AX)(R10*1), X2, X2
+	VINSERTPS   $0x30, (AX)(R13*1), X2, X2
 	MOVQ        $+4, R10
 	CMPQ        SI, R10
 	CMOVQLT     SI, R10
@@ -8780,6 +8824,1237 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX512K1Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K1Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Z0
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X1
+	VINSERTPS    $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS    $0x20, (AX)(R9*4), X1, X1
+	VINSERTPS    $0x30, (AX)(R10*4), X1, X1
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*4), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*4), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(SI*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R9*4), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPS       Z1, Z0, Z1
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z2
+	VADDPS       Z2, Z1, Z1
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Z2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z2, Z1, Z1
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Z1, Z2, Z1
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Z1, Z2, Z1
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z3
+	VMULPS       Z3, Z1, Z1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z3
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z2
+	VFMADD231PS  Z2, Z3, Z1
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z1, (SI)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X1
+	VINSERTPS    $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS    $0x20, (AX)(R9*4), X1, X1
+	VINSERTPS    $0x30, (AX)(R10*4), X1, X1
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*4), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R10*4), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(SI*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R9*4), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part16
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part16:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part16
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part16
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part16
+	JGT       quotient_part16
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part16
+
+residual_part16:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part16
+
+quotient_part16:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part16:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part16
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part16:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part8:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSS       (AX)(DI*4), X1
+	VINSERTPS    $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS    $0x20, (AX)(R9*4), X1, X1
+	VINSERTPS    $0x30, (AX)(R10*4), X1, X1
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSS       (AX)(DI*4), X2
+	VINSERTPS    $0x10, (AX)(R8*4), X2, X2
+	VINSERTPS    $0x20, (AX)(SI*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R9*4), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VADDPS       Y1, Y0, Y0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPS    Y1, Y0, Y0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y1, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y1, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VFMADD231PS  Y1, Y2, Y0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part4:
+	PREFETCHT0 2048(CX)(DX*4)
+	LEAQ       (CX)(DX*4), SI
+	VXORPS     Z1, Z1, Z1
+	MOVQ       (SI), R8
+	MOVL       R8, DI
+	SHRQ       $0x20, R8
+	MOVQ       8(SI), R9
+	MOVL       R9, SI
+	SHRQ       $0x20, R9
+	VMOVSS     (AX)(DI*4), X1
+	VINSERTPS  $0x10, (AX)(R8*4), X1, X1
+	VINSERTPS  $0x20, (AX)(SI*4), X1, X1
+	VINSERTPS  $0x30, (AX)(R9*4), X1, X1
+	VMULPS     Z1, Z0, Z0
+	MOVQ       p+0(FP), SI
+	PREFETCHT0 2048(SI)(DX*4)
+	MOVQ       s+8(FP), SI
+	PREFETCHT0 2048(SI)(DX*4)
+	MOVQ       $+4, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVW      DI, K1
+	MOVQ       op+96(FP), SI
+	TESTQ      $+4, SI
+	JZ         begun_part4
+	MOVQ       p+0(FP), SI
+	VMOVUPS.Z  (SI)(DX*4), K1, X1
+	VADDPS     X1, X0, X0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, X1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPS    X1, X0, X0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPS X0, X1, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X1, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPS X0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z1, Z1, Z1
+	MOVLQSX      (SI), R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+2, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+3, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSS       (AX)(R8*4), X1
+	VINSERTPS    $0x10, (AX)(R9*4), X1, X1
+	VINSERTPS    $0x20, (AX)(R10*4), X1, X1
+	VINSERTPS    $0x30, (AX)(R11*4), X1, X1
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+6, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+7, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSS       (AX)(R8*4), X2
+	VINSERTPS    $0x10, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*4), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         $+8, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+9, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+10, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+11, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSS       (AX)(R8*4), X2
+	VINSERTPS    $0x10, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*4), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         $+12, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+13, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+14, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+15, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSS       (AX)(R8*4), X2
+	VINSERTPS    $0x10, (AX)(R9*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R10*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R11*4), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K1Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K1Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+1, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPS.Z (R8), K1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X2
+	VINSERTPS    $0x10, (AX)(R11*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R12*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R13*4), X2, X2
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*4), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*4), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R9*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R12*4), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	VMOVUPS      (SI), Z3
+	VFMADD231PS  Z2, Z3, Z1
+	MOVQ         DI, R9
+	SHLQ         $0x04, R9
+	ADDQ         R9, SI
+	ADDQ         $+16, DX
+	SUBQ         $+16, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X2
+	VINSERTPS    $0x10, (AX)(R11*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R12*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R13*4), X2, X2
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*4), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R13*4), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R9*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R12*4), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z3
+	VFMADD231PS  Z2, Z3, K2, Z1
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part8:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSS       (AX)(R10*4), X2
+	VINSERTPS    $0x10, (AX)(R11*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R12*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R13*4), X2, X2
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSS       (AX)(R10*4), X3
+	VINSERTPS    $0x10, (AX)(R11*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R9*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R12*4), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z3, Z3, Z3
+	VMOVUPS.Z    (SI), K2, Y3
+	VFMADD231PS  Z2, Z3, K2, Z1
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Z2, Z2, Z2
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSS      (AX)(R10*4), X2
+	VINSERTPS   $0x10, (AX)(R11*4), X2, X2
+	VINSERTPS   $0x20, (AX)(R9*4), X2, X2
+	VINSERTPS   $0x30, (AX)(R12*4), X2, X2
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	VXORPS      Z3, Z3, Z3
+	VMOVUPS.Z   (SI), K2, X3
+	VFMADD231PS Z2, Z3, K2, Z1
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z2, Z2, Z2
+	MOVLQSX      (R9), R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+2, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+3, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSS       (AX)(R11*4), X2
+	VINSERTPS    $0x10, (AX)(R12*4), X2, X2
+	VINSERTPS    $0x20, (AX)(R13*4), X2, X2
+	VINSERTPS    $0x30, (AX)(R14*4), X2, X2
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+6, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+7, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSS       (AX)(R11*4), X3
+	VINSERTPS    $0x10, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*4), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         $+8, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+9, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+10, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+11, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSS       (AX)(R11*4), X3
+	VINSERTPS    $0x10, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*4), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         $+12, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+13, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+14, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+15, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSS       (AX)(R11*4), X3
+	VINSERTPS    $0x10, (AX)(R12*4), X3, X3
+	VINSERTPS    $0x20, (AX)(R13*4), X3, X3
+	VINSERTPS    $0x30, (AX)(R14*4), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z3
+	VFMADD231PS  Z2, Z3, K2, Z1
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z2
+	VUNPCKLPS    Z1, Z1, Z3
+	VUNPCKHPS    Z1, Z1, Z4
+	VADDPS       Z3, Z4, Z3
+	VUNPCKLPS    Z1, Z1, Z4
+	VUNPCKHPS    Z1, Z1, Z1
+	VADDPS       Z4, Z1, Z4
+	VUNPCKLPD    Z4, Z3, Z1
+	VUNPCKHPD    Z4, Z3, Z3
+	VADDPS       Z1, Z3, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z3
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z3, Z1, Z3
+	VSHUFF32X4   $0x88, Z3, Z3, Z1
+	VSHUFF32X4   $0xdd, Z3, Z3, Z3
+	VADDPS       Z1, Z3, Z1
+	VFMADD231PS  Z1, Z2, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPS      X0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX512K2(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX512K2(SB), NOSPLIT, $0-112
@@ -8858,25 +10133,29 @@ fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VMOVSD       (AX)(R10*1), X3
 	VMOVHPD      (AX)(R11*1), X3, X3
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
@@ -8884,13 +10163,15 @@ fetched_whole:
 	VMOVSD       (AX)(R10*1), X4
 	VMOVHPD      (AX)(R11*1), X4, X4
 	VINSERTF32X4 $0x01, X4, Z3, Z3
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
@@ -8898,19 +10179,21 @@ fetched_whole:
 	VMOVSD       (AX)(R10*1), X4
 	VMOVHPD      (AX)(R11*1), X4, X4
 	VINSERTF32X4 $0x02, X4, Z3, Z3
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
 	VINSERTF32X4 $0x03, X4, Z2, Z2
-	VMOVSD       (AX)(R10*1), X4
-	VMOVHPD      (AX)(DI*1), X4, X4
+	VMOVSD       (AX)(DI*1), X4
+	VMOVHPD      (AX)(R10*1), X4, X4
 	VINSERTF32X4 $0x03, X4, Z3, Z3
 	VSHUFPS      $0x88, Z3, Z2, Z4
 	VSHUFPS      $0xdd, Z3, Z2, Z2
@@ -9038,25 +10321,29 @@ fetched_part16:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VMOVSD       (AX)(R10*1), X3
 	VMOVHPD      (AX)(R11*1), X3, X3
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
@@ -9064,13 +10351,15 @@ fetched_part16:
 	VMOVSD       (AX)(R10*1), X4
 	VMOVHPD      (AX)(R11*1), X4, X4
 	VINSERTF32X4 $0x01, X4, Z3, Z3
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
@@ -9078,19 +10367,21 @@ fetched_part16:
 	VMOVSD       (AX)(R10*1), X4
 	VMOVHPD      (AX)(R11*1), X4, X4
 	VINSERTF32X4 $0x02, X4, Z3, Z3
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
 	VINSERTF32X4 $0x03, X4, Z2, Z2
-	VMOVSD       (AX)(R10*1), X4
-	VMOVHPD      (AX)(DI*1), X4, X4
+	VMOVSD       (AX)(DI*1), X4
+	VMOVHPD      (AX)(R10*1), X4, X4
 	VINSERTF32X4 $0x03, X4, Z3, Z3
 	VSHUFPS      $0x88, Z3, Z2, Z4
 	VSHUFPS      $0xdd, Z3, Z2, Z2
@@ -9189,31 +10480,35 @@ fetched_part8:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VMOVSD       (AX)(R10*1), X3
 	VMOVHPD      (AX)(R11*1), X3, X3
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X4
 	VMOVHPD      (AX)(R9*1), X4, X4
 	VINSERTF32X4 $0x01, X4, Z2, Z2
-	VMOVSD       (AX)(R10*1), X4
-	VMOVHPD      (AX)(DI*1), X4, X4
+	VMOVSD       (AX)(DI*1), X4
+	VMOVHPD      (AX)(R10*1), X4, X4
 	VINSERTF32X4 $0x01, X4, Z3, Z3
 	VSHUFPS      $0x88, Z3, Z2, Z4
 	VSHUFPS      $0xdd, Z3, Z2, Z2
@@ -9300,18 +10595,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Z2, Z2, Z2
 	VXORPS      Z3, Z3, Z3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X2
 	VMOVHPD     (AX)(R9*1), X2, X2
-	VMOVSD      (AX)(R10*1), X3
-	VMOVHPD     (AX)(DI*1), X3, X3
+	VMOVSD      (AX)(DI*1), X3
+	VMOVHPD     (AX)(R10*1), X3, X3
 	VSHUFPS     $0x88, Z3, Z2, Z4
 	VSHUFPS     $0xdd, Z3, Z2, Z2
 	VMULPS      Z4, Z0, Z0
@@ -9706,25 +11003,29 @@ fetched_whole:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VMOVSD       (AX)(R13*1), X4
 	VMOVHPD      (AX)(R14*1), X4, X4
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
@@ -9732,13 +11033,15 @@ fetched_whole:
 	VMOVSD       (AX)(R13*1), X5
 	VMOVHPD      (AX)(R14*1), X5, X5
 	VINSERTF32X4 $0x01, X5, Z4, Z4
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
@@ -9746,19 +11049,21 @@ fetched_whole:
 	VMOVSD       (AX)(R13*1), X5
 	VMOVHPD      (AX)(R14*1), X5, X5
 	VINSERTF32X4 $0x02, X5, Z4, Z4
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
 	VINSERTF32X4 $0x03, X5, Z3, Z3
-	VMOVSD       (AX)(R13*1), X5
-	VMOVHPD      (AX)(R10*1), X5, X5
+	VMOVSD       (AX)(R10*1), X5
+	VMOVHPD      (AX)(R13*1), X5, X5
 	VINSERTF32X4 $0x03, X5, Z4, Z4
 	VSHUFPS      $0x88, Z4, Z3, Z5
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -9842,25 +11147,29 @@ fetched_part16:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VMOVSD       (AX)(R13*1), X4
 	VMOVHPD      (AX)(R14*1), X4, X4
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
@@ -9868,13 +11177,15 @@ fetched_part16:
 	VMOVSD       (AX)(R13*1), X5
 	VMOVHPD      (AX)(R14*1), X5, X5
 	VINSERTF32X4 $0x01, X5, Z4, Z4
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
@@ -9882,19 +11193,21 @@ fetched_part16:
 	VMOVSD       (AX)(R13*1), X5
 	VMOVHPD      (AX)(R14*1), X5, X5
 	VINSERTF32X4 $0x02, X5, Z4, Z4
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
 	VINSERTF32X4 $0x03, X5, Z3, Z3
-	VMOVSD       (AX)(R13*1), X5
-	VMOVHPD      (AX)(R10*1), X5, X5
+	VMOVSD       (AX)(R10*1), X5
+	VMOVHPD      (AX)(R13*1), X5, X5
 	VINSERTF32X4 $0x03, X5, Z4, Z4
 	VSHUFPS      $0x88, Z4, Z3, Z5
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -9951,31 +11264,35 @@ fetched_part8:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VMOVSD       (AX)(R13*1), X4
 	VMOVHPD      (AX)(R14*1), X4, X4
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X5
 	VMOVHPD      (AX)(R12*1), X5, X5
 	VINSERTF32X4 $0x01, X5, Z3, Z3
-	VMOVSD       (AX)(R13*1), X5
-	VMOVHPD      (AX)(R10*1), X5, X5
+	VMOVSD       (AX)(R10*1), X5
+	VMOVHPD      (AX)(R13*1), X5, X5
 	VINSERTF32X4 $0x01, X5, Z4, Z4
 	VSHUFPS      $0x88, Z4, Z3, Z5
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -10021,18 +11338,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Z3, Z3, Z3
 	VXORPS      Z4, Z4, Z4
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X3
 	VMOVHPD     (AX)(R12*1), X3, X3
-	VMOVSD      (AX)(R13*1), X4
-	VMOVHPD     (AX)(R10*1), X4, X4
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(R13*1), X4, X4
 	VSHUFPS     $0x88, Z4, Z3, Z5
 	VSHUFPS     $0xdd, Z4, Z3, Z3
 	MOVQ        $+4, R10
@@ -10271,6 +11590,1299 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX512K2Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K2Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (AX)(R9*8), X4
+	VMOVHPD      (AX)(R10*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z2, Z2
+	VMOVSD       (AX)(R9*8), X4
+	VMOVHPD      (AX)(R10*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z3, Z3
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z2, Z2
+	VMOVSD       (AX)(SI*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VMULPS       Z4, Z0, Z3
+	VFMADD231PS  Z2, Z1, Z3
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z2
+	VADDPS       Z2, Z3, Z3
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Z2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z2, Z3, Z3
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Z3, Z2, Z3
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Z3, Z2, Z3
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z4
+	VMULPS       Z4, Z3, Z3
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z4
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z2
+	VFMADD231PS  Z2, Z4, Z3
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z3, (SI)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (AX)(R9*8), X4
+	VMOVHPD      (AX)(R10*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z2, Z2
+	VMOVSD       (AX)(R9*8), X4
+	VMOVHPD      (AX)(R10*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z3, Z3
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z2, Z2
+	VMOVSD       (AX)(SI*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VMULPS       Z4, Z0, Z0
+	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part16
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part16:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part16
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part16
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part16
+	JGT       quotient_part16
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part16
+
+residual_part16:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part16
+
+quotient_part16:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part16:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part16
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part16:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part8:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	MOVQ         24(SI), R9
+	MOVL         R9, SI
+	SHRQ         $0x20, R9
+	VMOVSD       (AX)(DI*8), X4
+	VMOVHPD      (AX)(R8*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (AX)(SI*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VMULPS       Z4, Z0, Z0
+	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VADDPS       Y1, Y0, Y0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPS    Y1, Y0, Y0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y1, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y1, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VFMADD231PS  Y1, Y2, Y0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Z2, Z2, Z2
+	VXORPS      Z3, Z3, Z3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	SHRQ        $0x20, R9
+	VMOVSD      (AX)(DI*8), X2
+	VMOVHPD     (AX)(R8*8), X2, X2
+	VMOVSD      (AX)(SI*8), X3
+	VMOVHPD     (AX)(R9*8), X3, X3
+	VSHUFPS     $0x88, Z3, Z2, Z4
+	VSHUFPS     $0xdd, Z3, Z2, Z2
+	VMULPS      Z4, Z0, Z0
+	VFMADD231PS Z2, Z1, Z0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMOVUPS.Z   (SI)(DX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, X1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPS    X1, X0, X0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPS X0, X1, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X1, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPS X0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVLQSX      (SI), R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+2, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+3, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSD       (AX)(R8*8), X2
+	VMOVHPD      (AX)(R9*8), X2, X2
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+6, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+7, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSD       (AX)(R8*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z2, Z2
+	VMOVSD       (AX)(R10*8), X4
+	VMOVHPD      (AX)(R11*8), X4, X4
+	VINSERTF32X4 $0x01, X4, Z3, Z3
+	MOVQ         $+8, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+9, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+10, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+11, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSD       (AX)(R8*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z2, Z2
+	VMOVSD       (AX)(R10*8), X4
+	VMOVHPD      (AX)(R11*8), X4, X4
+	VINSERTF32X4 $0x02, X4, Z3, Z3
+	MOVQ         $+12, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+13, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	MOVQ         $+14, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	MOVQ         $+15, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	VMOVSD       (AX)(R8*8), X4
+	VMOVHPD      (AX)(R9*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z2, Z2
+	VMOVSD       (AX)(R10*8), X4
+	VMOVHPD      (AX)(R11*8), X4, X4
+	VINSERTF32X4 $0x03, X4, Z3, Z3
+	VSHUFPS      $0x88, Z3, Z2, Z4
+	VSHUFPS      $0xdd, Z3, Z2, Z2
+	VMULPS       Z4, Z0, Z0
+	VFMADD231PS  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K2Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K2Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+2, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPS.Z (R8), K1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VMOVSD       (AX)(R12*8), X4
+	VMOVHPD      (AX)(R13*8), X4, X4
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z3, Z3
+	VMOVSD       (AX)(R12*8), X5
+	VMOVHPD      (AX)(R13*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z4, Z4
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z3, Z3
+	VMOVSD       (AX)(R12*8), X5
+	VMOVHPD      (AX)(R13*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z4, Z4
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z3, Z3
+	VMOVSD       (AX)(R9*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z3, Z5
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VMOVUPS      (SI), Z4
+	VFMADD231PS  Z5, Z4, Z1
+	VFMADD231PS  Z3, Z4, Z2
+	MOVQ         DI, R9
+	SHLQ         $0x04, R9
+	ADDQ         R9, SI
+	ADDQ         $+16, DX
+	SUBQ         $+16, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VMOVSD       (AX)(R12*8), X4
+	VMOVHPD      (AX)(R13*8), X4, X4
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z3, Z3
+	VMOVSD       (AX)(R12*8), X5
+	VMOVHPD      (AX)(R13*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z4, Z4
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z3, Z3
+	VMOVSD       (AX)(R12*8), X5
+	VMOVHPD      (AX)(R13*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z4, Z4
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z3, Z3
+	VMOVSD       (AX)(R9*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z3, Z5
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z4
+	VFMADD231PS  Z5, Z4, K2, Z1
+	VFMADD231PS  Z3, Z4, K2, Z2
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part8:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	SHRQ         $0x20, R13
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VMOVSD       (AX)(R12*8), X4
+	VMOVHPD      (AX)(R13*8), X4, X4
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	MOVQ         24(R9), R12
+	MOVL         R12, R9
+	SHRQ         $0x20, R12
+	VMOVSD       (AX)(R10*8), X5
+	VMOVHPD      (AX)(R11*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z3, Z3
+	VMOVSD       (AX)(R9*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z3, Z5
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z4, Z4, Z4
+	VMOVUPS.Z    (SI), K2, Y4
+	VFMADD231PS  Z5, Z4, K2, Z1
+	VFMADD231PS  Z3, Z4, K2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Z3, Z3, Z3
+	VXORPS      Z4, Z4, Z4
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	SHRQ        $0x20, R12
+	VMOVSD      (AX)(R10*8), X3
+	VMOVHPD     (AX)(R11*8), X3, X3
+	VMOVSD      (AX)(R9*8), X4
+	VMOVHPD     (AX)(R12*8), X4, X4
+	VSHUFPS     $0x88, Z4, Z3, Z5
+	VSHUFPS     $0xdd, Z4, Z3, Z3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	VXORPS      Z4, Z4, Z4
+	VMOVUPS.Z   (SI), K2, X4
+	VFMADD231PS Z5, Z4, K2, Z1
+	VFMADD231PS Z3, Z4, K2, Z2
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVLQSX      (R9), R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+2, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+3, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSD       (AX)(R11*8), X3
+	VMOVHPD      (AX)(R12*8), X3, X3
+	VMOVSD       (AX)(R13*8), X4
+	VMOVHPD      (AX)(R14*8), X4, X4
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+6, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+7, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSD       (AX)(R11*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z3, Z3
+	VMOVSD       (AX)(R13*8), X5
+	VMOVHPD      (AX)(R14*8), X5, X5
+	VINSERTF32X4 $0x01, X5, Z4, Z4
+	MOVQ         $+8, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+9, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+10, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+11, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSD       (AX)(R11*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z3, Z3
+	VMOVSD       (AX)(R13*8), X5
+	VMOVHPD      (AX)(R14*8), X5, X5
+	VINSERTF32X4 $0x02, X5, Z4, Z4
+	MOVQ         $+12, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+13, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	MOVQ         $+14, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	MOVQ         $+15, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	VMOVSD       (AX)(R11*8), X5
+	VMOVHPD      (AX)(R12*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z3, Z3
+	VMOVSD       (AX)(R13*8), X5
+	VMOVHPD      (AX)(R14*8), X5, X5
+	VINSERTF32X4 $0x03, X5, Z4, Z4
+	VSHUFPS      $0x88, Z4, Z3, Z5
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z4
+	VFMADD231PS  Z5, Z4, K2, Z1
+	VFMADD231PS  Z3, Z4, K2, Z2
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z3
+	VUNPCKLPS    Z2, Z1, Z4
+	VUNPCKHPS    Z2, Z1, Z2
+	VADDPS       Z4, Z2, Z4
+	VUNPCKLPS    Z1, Z1, Z2
+	VUNPCKHPS    Z1, Z1, Z1
+	VADDPS       Z2, Z1, Z2
+	VUNPCKLPD    Z2, Z4, Z1
+	VUNPCKHPD    Z2, Z4, Z2
+	VADDPS       Z1, Z2, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z2
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z2, Z1, Z2
+	VSHUFF32X4   $0x88, Z2, Z2, Z1
+	VSHUFF32X4   $0xdd, Z2, Z2, Z2
+	VADDPS       Z1, Z2, Z1
+	VFMADD231PS  Z1, Z3, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPS      X0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX512K3(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX512K3(SB), NOSPLIT, $0-112
@@ -10351,13 +12963,15 @@ fetched_whole:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X3
 	VMOVHPD      (AX)(R9*1), X3, X3
@@ -10367,13 +12981,15 @@ fetched_whole:
 	VINSERTPS    $0x10, 8(AX)(R9*1), X5, X5
 	VINSERTPS    $0x20, 8(AX)(R10*1), X5, X5
 	VINSERTPS    $0x30, 8(AX)(R11*1), X5, X5
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
@@ -10386,13 +13002,15 @@ fetched_whole:
 	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
@@ -10405,24 +13023,26 @@ fetched_whole:
 	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
 	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z3, Z3
-	VMOVSD       (AX)(R10*1), X6
-	VMOVHPD      (AX)(DI*1), X6, X6
+	VMOVSD       (AX)(DI*1), X6
+	VMOVHPD      (AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z4, Z4
 	VMOVSS       8(AX)(R8*1), X6
 	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
-	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
-	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VSHUFPS      $0x88, Z4, Z3, Z6
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -10552,13 +13172,15 @@ fetched_part16:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X3
 	VMOVHPD      (AX)(R9*1), X3, X3
@@ -10568,13 +13190,15 @@ fetched_part16:
 	VINSERTPS    $0x10, 8(AX)(R9*1), X5, X5
 	VINSERTPS    $0x20, 8(AX)(R10*1), X5, X5
 	VINSERTPS    $0x30, 8(AX)(R11*1), X5, X5
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
@@ -10587,13 +13211,15 @@ fetched_part16:
 	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
@@ -10606,24 +13232,26 @@ fetched_part16:
 	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R11*1), X6, X6
 	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z3, Z3
-	VMOVSD       (AX)(R10*1), X6
-	VMOVHPD      (AX)(DI*1), X6, X6
+	VMOVSD       (AX)(DI*1), X6
+	VMOVHPD      (AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z4, Z4
 	VMOVSS       8(AX)(R8*1), X6
 	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
-	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
-	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VSHUFPS      $0x88, Z4, Z3, Z6
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -10724,13 +13352,15 @@ fetched_part8:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVSD       (AX)(R8*1), X3
 	VMOVHPD      (AX)(R9*1), X3, X3
@@ -10740,24 +13370,26 @@ fetched_part8:
 	VINSERTPS    $0x10, 8(AX)(R9*1), X5, X5
 	VINSERTPS    $0x20, 8(AX)(R10*1), X5, X5
 	VINSERTPS    $0x30, 8(AX)(R11*1), X5, X5
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VMOVSD       (AX)(R8*1), X6
 	VMOVHPD      (AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z3, Z3
-	VMOVSD       (AX)(R10*1), X6
-	VMOVHPD      (AX)(DI*1), X6, X6
+	VMOVSD       (AX)(DI*1), X6
+	VMOVHPD      (AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z4, Z4
 	VMOVSS       8(AX)(R8*1), X6
 	VINSERTPS    $0x10, 8(AX)(R9*1), X6, X6
-	VINSERTPS    $0x20, 8(AX)(R10*1), X6, X6
-	VINSERTPS    $0x30, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x20, 8(AX)(DI*1), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
 	VSHUFPS      $0x88, Z4, Z3, Z6
 	VSHUFPS      $0xdd, Z4, Z3, Z3
@@ -10846,22 +13478,24 @@ fetched_part4:
 	VXORPS      Z3, Z3, Z3
 	VXORPS      Z4, Z4, Z4
 	VXORPS      Z5, Z5, Z5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVSD      (AX)(R8*1), X3
 	VMOVHPD     (AX)(R9*1), X3, X3
-	VMOVSD      (AX)(R10*1), X4
-	VMOVHPD     (AX)(DI*1), X4, X4
+	VMOVSD      (AX)(DI*1), X4
+	VMOVHPD     (AX)(R10*1), X4, X4
 	VMOVSS      8(AX)(R8*1), X5
 	VINSERTPS   $0x10, 8(AX)(R9*1), X5, X5
-	VINSERTPS   $0x20, 8(AX)(R10*1), X5, X5
-	VINSERTPS   $0x30, 8(AX)(DI*1), X5, X5
+	VINSERTPS   $0x20, 8(AX)(DI*1), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R10*1), X5, X5
 	VSHUFPS     $0x88, Z4, Z3, Z6
 	VSHUFPS     $0xdd, Z4, Z3, Z3
 	VMULPS      Z6, Z0, Z0
@@ -11280,13 +13914,15 @@ fetched_whole:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X4
 	VMOVHPD      (AX)(R12*1), X4, X4
@@ -11296,13 +13932,15 @@ fetched_whole:
 	VINSERTPS    $0x10, 8(AX)(R12*1), X6, X6
 	VINSERTPS    $0x20, 8(AX)(R13*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R14*1), X6, X6
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
@@ -11315,13 +13953,15 @@ fetched_whole:
 	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
@@ -11334,24 +13974,26 @@ fetched_whole:
 	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
 	VINSERTF32X4 $0x02, X7, Z6, Z6
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z4, Z4
-	VMOVSD       (AX)(R13*1), X7
-	VMOVHPD      (AX)(R10*1), X7, X7
+	VMOVSD       (AX)(R10*1), X7
+	VMOVHPD      (AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z5, Z5
 	VMOVSS       8(AX)(R11*1), X7
 	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
-	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
-	VINSERTPS    $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z6, Z6
 	VSHUFPS      $0x88, Z5, Z4, Z7
 	VSHUFPS      $0xdd, Z5, Z4, Z4
@@ -11437,13 +14079,15 @@ fetched_part16:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X4
 	VMOVHPD      (AX)(R12*1), X4, X4
@@ -11453,13 +14097,15 @@ fetched_part16:
 	VINSERTPS    $0x10, 8(AX)(R12*1), X6, X6
 	VINSERTPS    $0x20, 8(AX)(R13*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R14*1), X6, X6
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
@@ -11472,13 +14118,15 @@ fetched_part16:
 	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
@@ -11491,24 +14139,26 @@ fetched_part16:
 	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
 	VINSERTPS    $0x30, 8(AX)(R14*1), X7, X7
 	VINSERTF32X4 $0x02, X7, Z6, Z6
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z4, Z4
-	VMOVSD       (AX)(R13*1), X7
-	VMOVHPD      (AX)(R10*1), X7, X7
+	VMOVSD       (AX)(R10*1), X7
+	VMOVHPD      (AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z5, Z5
 	VMOVSS       8(AX)(R11*1), X7
 	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
-	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
-	VINSERTPS    $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z6, Z6
 	VSHUFPS      $0x88, Z5, Z4, Z7
 	VSHUFPS      $0xdd, Z5, Z4, Z4
@@ -11567,13 +14217,15 @@ fetched_part8:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVSD       (AX)(R11*1), X4
 	VMOVHPD      (AX)(R12*1), X4, X4
@@ -11583,24 +14235,26 @@ fetched_part8:
 	VINSERTPS    $0x10, 8(AX)(R12*1), X6, X6
 	VINSERTPS    $0x20, 8(AX)(R13*1), X6, X6
 	VINSERTPS    $0x30, 8(AX)(R14*1), X6, X6
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VMOVSD       (AX)(R11*1), X7
 	VMOVHPD      (AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z4, Z4
-	VMOVSD       (AX)(R13*1), X7
-	VMOVHPD      (AX)(R10*1), X7, X7
+	VMOVSD       (AX)(R10*1), X7
+	VMOVHPD      (AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z5, Z5
 	VMOVSS       8(AX)(R11*1), X7
 	VINSERTPS    $0x10, 8(AX)(R12*1), X7, X7
-	VINSERTPS    $0x20, 8(AX)(R13*1), X7, X7
-	VINSERTPS    $0x30, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R10*1), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
 	VSHUFPS      $0x88, Z5, Z4, Z7
 	VSHUFPS      $0xdd, Z5, Z4, Z4
@@ -11648,22 +14302,24 @@ fetched_part4:
 	VXORPS      Z4, Z4, Z4
 	VXORPS      Z5, Z5, Z5
 	VXORPS      Z6, Z6, Z6
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVSD      (AX)(R11*1), X4
 	VMOVHPD     (AX)(R12*1), X4, X4
-	VMOVSD      (AX)(R13*1), X5
-	VMOVHPD     (AX)(R10*1), X5, X5
+	VMOVSD      (AX)(R10*1), X5
+	VMOVHPD     (AX)(R13*1), X5, X5
 	VMOVSS      8(AX)(R11*1), X6
 	VINSERTPS   $0x10, 8(AX)(R12*1), X6, X6
-	VINSERTPS   $0x20, 8(AX)(R13*1), X6, X6
-	VINSERTPS   $0x30, 8(AX)(R10*1), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R10*1), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R13*1), X6, X6
 	VSHUFPS     $0x88, Z5, Z4, Z7
 	VSHUFPS     $0xdd, Z5, Z4, Z4
 	MOVQ        $+4, R10
@@ -11924,6 +14580,1701 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF32AVX512K3Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K3Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	VBROADCASTSS 8(SI), Z2
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X3
+	VMOVHPD      (AX)(R8*4), X3, X3
+	VMOVSD       (AX)(R9*4), X4
+	VMOVHPD      (AX)(R10*4), X4, X4
+	VMOVSS       8(AX)(DI*4), X5
+	VINSERTPS    $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS    $0x20, 8(AX)(R9*4), X5, X5
+	VINSERTPS    $0x30, 8(AX)(R10*4), X5, X5
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (AX)(R9*4), X6
+	VMOVHPD      (AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z3, Z3
+	VMOVSD       (AX)(R9*4), X6
+	VMOVHPD      (AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, R9
+	LEAQ         (R9)(R9*2), R9
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z3, Z3
+	VMOVSD       (AX)(SI*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(SI*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VMULPS       Z6, Z0, Z4
+	VFMADD231PS  Z3, Z1, Z4
+	VFMADD231PS  Z5, Z2, Z4
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z3
+	VADDPS       Z3, Z4, Z4
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Z3
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z3, Z4, Z4
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Z4, Z3, Z4
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Z4, Z3, Z4
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z5
+	VMULPS       Z5, Z4, Z4
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z5
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z3
+	VFMADD231PS  Z3, Z5, Z4
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z4, (SI)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X3
+	VMOVHPD      (AX)(R8*4), X3, X3
+	VMOVSD       (AX)(R9*4), X4
+	VMOVHPD      (AX)(R10*4), X4, X4
+	VMOVSS       8(AX)(DI*4), X5
+	VINSERTPS    $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS    $0x20, 8(AX)(R9*4), X5, X5
+	VINSERTPS    $0x30, 8(AX)(R10*4), X5, X5
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (AX)(R9*4), X6
+	VMOVHPD      (AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z3, Z3
+	VMOVSD       (AX)(R9*4), X6
+	VMOVHPD      (AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R10*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, R9
+	LEAQ         (R9)(R9*2), R9
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z3, Z3
+	VMOVSD       (AX)(SI*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(SI*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VMULPS       Z6, Z0, Z0
+	VFMADD231PS  Z3, Z1, Z0
+	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part16
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part16:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part16
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part16
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part16
+	JGT       quotient_part16
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part16
+
+residual_part16:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part16
+
+quotient_part16:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part16:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part16
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part16:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part8:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VMOVSD       (AX)(DI*4), X3
+	VMOVHPD      (AX)(R8*4), X3, X3
+	VMOVSD       (AX)(R9*4), X4
+	VMOVHPD      (AX)(R10*4), X4, X4
+	VMOVSS       8(AX)(DI*4), X5
+	VINSERTPS    $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS    $0x20, 8(AX)(R9*4), X5, X5
+	VINSERTPS    $0x30, 8(AX)(R10*4), X5, X5
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         24(SI), R9
+	MOVL         R9, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, R9
+	LEAQ         (R9)(R9*2), R9
+	VMOVSD       (AX)(DI*4), X6
+	VMOVHPD      (AX)(R8*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (AX)(SI*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(AX)(DI*4), X6
+	VINSERTPS    $0x10, 8(AX)(R8*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(SI*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VMULPS       Z6, Z0, Z0
+	VFMADD231PS  Z3, Z1, Z0
+	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VADDPS       Y1, Y0, Y0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPS    Y1, Y0, Y0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y1, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y1, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VFMADD231PS  Y1, Y2, Y0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Z3, Z3, Z3
+	VXORPS      Z4, Z4, Z4
+	VXORPS      Z5, Z5, Z5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, R9
+	LEAQ        (R9)(R9*2), R9
+	VMOVSD      (AX)(DI*4), X3
+	VMOVHPD     (AX)(R8*4), X3, X3
+	VMOVSD      (AX)(SI*4), X4
+	VMOVHPD     (AX)(R9*4), X4, X4
+	VMOVSS      8(AX)(DI*4), X5
+	VINSERTPS   $0x10, 8(AX)(R8*4), X5, X5
+	VINSERTPS   $0x20, 8(AX)(SI*4), X5, X5
+	VINSERTPS   $0x30, 8(AX)(R9*4), X5, X5
+	VSHUFPS     $0x88, Z4, Z3, Z6
+	VSHUFPS     $0xdd, Z4, Z3, Z3
+	VMULPS      Z6, Z0, Z0
+	VFMADD231PS Z3, Z1, Z0
+	VFMADD231PS Z5, Z2, Z0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMOVUPS.Z   (SI)(DX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, X1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPS    X1, X0, X0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPS X0, X1, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X1, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPS X0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    288(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    292(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    296(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    300(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    304(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    308(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    312(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+	MOVLQSX    316(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*4)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVLQSX      (SI), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	MOVQ         $+2, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	LEAQ         (R10)(R10*2), R10
+	MOVQ         $+3, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVSD       (AX)(R8*4), X3
+	VMOVHPD      (AX)(R9*4), X3, X3
+	VMOVSD       (AX)(R10*4), X4
+	VMOVHPD      (AX)(R11*4), X4, X4
+	VMOVSS       8(AX)(R8*4), X5
+	VINSERTPS    $0x10, 8(AX)(R9*4), X5, X5
+	VINSERTPS    $0x20, 8(AX)(R10*4), X5, X5
+	VINSERTPS    $0x30, 8(AX)(R11*4), X5, X5
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	MOVQ         $+6, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	LEAQ         (R10)(R10*2), R10
+	MOVQ         $+7, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVSD       (AX)(R8*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z3, Z3
+	VMOVSD       (AX)(R10*4), X6
+	VMOVHPD      (AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*4), X6
+	VINSERTPS    $0x10, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         $+8, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+9, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	MOVQ         $+10, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	LEAQ         (R10)(R10*2), R10
+	MOVQ         $+11, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVSD       (AX)(R8*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z3, Z3
+	VMOVSD       (AX)(R10*4), X6
+	VMOVHPD      (AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*4), X6
+	VINSERTPS    $0x10, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         $+12, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+13, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	MOVQ         $+14, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	LEAQ         (R10)(R10*2), R10
+	MOVQ         $+15, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVSD       (AX)(R8*4), X6
+	VMOVHPD      (AX)(R9*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z3, Z3
+	VMOVSD       (AX)(R10*4), X6
+	VMOVHPD      (AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z4, Z4
+	VMOVSS       8(AX)(R8*4), X6
+	VINSERTPS    $0x10, 8(AX)(R9*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R10*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R11*4), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VSHUFPS      $0x88, Z4, Z3, Z6
+	VSHUFPS      $0xdd, Z4, Z3, Z3
+	VMULPS       Z6, Z0, Z0
+	VFMADD231PS  Z3, Z1, Z0
+	VFMADD231PS  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K3Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K3Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+3, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPS.Z (R8), K1, X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X4
+	VMOVHPD      (AX)(R11*4), X4, X4
+	VMOVSD       (AX)(R12*4), X5
+	VMOVHPD      (AX)(R13*4), X5, X5
+	VMOVSS       8(AX)(R10*4), X6
+	VINSERTPS    $0x10, 8(AX)(R11*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R12*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R13*4), X6, X6
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z4, Z4
+	VMOVSD       (AX)(R12*4), X7
+	VMOVHPD      (AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z4, Z4
+	VMOVSD       (AX)(R12*4), X7
+	VMOVHPD      (AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R12
+	LEAQ         (R12)(R12*2), R12
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z4, Z4
+	VMOVSD       (AX)(R9*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R9*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VSHUFPS      $0x88, Z5, Z4, Z7
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	VMOVUPS      (SI), Z5
+	VFMADD231PS  Z7, Z5, Z1
+	VFMADD231PS  Z4, Z5, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	MOVQ         DI, R9
+	SHLQ         $0x04, R9
+	ADDQ         R9, SI
+	ADDQ         $+16, DX
+	SUBQ         $+16, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X4
+	VMOVHPD      (AX)(R11*4), X4, X4
+	VMOVSD       (AX)(R12*4), X5
+	VMOVHPD      (AX)(R13*4), X5, X5
+	VMOVSS       8(AX)(R10*4), X6
+	VINSERTPS    $0x10, 8(AX)(R11*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R12*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R13*4), X6, X6
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z4, Z4
+	VMOVSD       (AX)(R12*4), X7
+	VMOVHPD      (AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z4, Z4
+	VMOVSD       (AX)(R12*4), X7
+	VMOVHPD      (AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R13*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R12
+	LEAQ         (R12)(R12*2), R12
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z4, Z4
+	VMOVSD       (AX)(R9*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R9*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VSHUFPS      $0x88, Z5, Z4, Z7
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z5
+	VFMADD231PS  Z7, Z5, K2, Z1
+	VFMADD231PS  Z4, Z5, K2, Z2
+	VFMADD231PS  Z6, Z5, K2, Z3
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part8:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	LEAQ         (R12)(R12*2), R12
+	SHRQ         $0x20, R13
+	LEAQ         (R13)(R13*2), R13
+	VMOVSD       (AX)(R10*4), X4
+	VMOVHPD      (AX)(R11*4), X4, X4
+	VMOVSD       (AX)(R12*4), X5
+	VMOVHPD      (AX)(R13*4), X5, X5
+	VMOVSS       8(AX)(R10*4), X6
+	VINSERTPS    $0x10, 8(AX)(R11*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R12*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R13*4), X6, X6
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         24(R9), R12
+	MOVL         R12, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R12
+	LEAQ         (R12)(R12*2), R12
+	VMOVSD       (AX)(R10*4), X7
+	VMOVHPD      (AX)(R11*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z4, Z4
+	VMOVSD       (AX)(R9*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z5, Z5
+	VMOVSS       8(AX)(R10*4), X7
+	VINSERTPS    $0x10, 8(AX)(R11*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R9*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	VSHUFPS      $0x88, Z5, Z4, Z7
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z5, Z5, Z5
+	VMOVUPS.Z    (SI), K2, Y5
+	VFMADD231PS  Z7, Z5, K2, Z1
+	VFMADD231PS  Z4, Z5, K2, Z2
+	VFMADD231PS  Z6, Z5, K2, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Z4, Z4, Z4
+	VXORPS      Z5, Z5, Z5
+	VXORPS      Z6, Z6, Z6
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R12
+	LEAQ        (R12)(R12*2), R12
+	VMOVSD      (AX)(R10*4), X4
+	VMOVHPD     (AX)(R11*4), X4, X4
+	VMOVSD      (AX)(R9*4), X5
+	VMOVHPD     (AX)(R12*4), X5, X5
+	VMOVSS      8(AX)(R10*4), X6
+	VINSERTPS   $0x10, 8(AX)(R11*4), X6, X6
+	VINSERTPS   $0x20, 8(AX)(R9*4), X6, X6
+	VINSERTPS   $0x30, 8(AX)(R12*4), X6, X6
+	VSHUFPS     $0x88, Z5, Z4, Z7
+	VSHUFPS     $0xdd, Z5, Z4, Z4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K2
+	VXORPS      Z5, Z5, Z5
+	VMOVUPS.Z   (SI), K2, X5
+	VFMADD231PS Z7, Z5, K2, Z1
+	VFMADD231PS Z4, Z5, K2, Z2
+	VFMADD231PS Z6, Z5, K2, Z3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    288(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    292(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    296(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    300(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    304(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    308(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    312(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+	MOVLQSX    316(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*4)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVLQSX      (R9), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         $+2, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	LEAQ         (R13)(R13*2), R13
+	MOVQ         $+3, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	LEAQ         (R14)(R14*2), R14
+	VMOVSD       (AX)(R11*4), X4
+	VMOVHPD      (AX)(R12*4), X4, X4
+	VMOVSD       (AX)(R13*4), X5
+	VMOVHPD      (AX)(R14*4), X5, X5
+	VMOVSS       8(AX)(R11*4), X6
+	VINSERTPS    $0x10, 8(AX)(R12*4), X6, X6
+	VINSERTPS    $0x20, 8(AX)(R13*4), X6, X6
+	VINSERTPS    $0x30, 8(AX)(R14*4), X6, X6
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         $+6, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	LEAQ         (R13)(R13*2), R13
+	MOVQ         $+7, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	LEAQ         (R14)(R14*2), R14
+	VMOVSD       (AX)(R11*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z4, Z4
+	VMOVSD       (AX)(R13*4), X7
+	VMOVHPD      (AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*4), X7
+	VINSERTPS    $0x10, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         $+8, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+9, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         $+10, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	LEAQ         (R13)(R13*2), R13
+	MOVQ         $+11, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	LEAQ         (R14)(R14*2), R14
+	VMOVSD       (AX)(R11*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z4, Z4
+	VMOVSD       (AX)(R13*4), X7
+	VMOVHPD      (AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*4), X7
+	VINSERTPS    $0x10, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         $+12, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+13, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	MOVQ         $+14, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	LEAQ         (R13)(R13*2), R13
+	MOVQ         $+15, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	LEAQ         (R14)(R14*2), R14
+	VMOVSD       (AX)(R11*4), X7
+	VMOVHPD      (AX)(R12*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z4, Z4
+	VMOVSD       (AX)(R13*4), X7
+	VMOVHPD      (AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z5, Z5
+	VMOVSS       8(AX)(R11*4), X7
+	VINSERTPS    $0x10, 8(AX)(R12*4), X7, X7
+	VINSERTPS    $0x20, 8(AX)(R13*4), X7, X7
+	VINSERTPS    $0x30, 8(AX)(R14*4), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VSHUFPS      $0x88, Z5, Z4, Z7
+	VSHUFPS      $0xdd, Z5, Z4, Z4
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPS.Z    (SI), K2, Z5
+	VFMADD231PS  Z7, Z5, K2, Z1
+	VFMADD231PS  Z4, Z5, K2, Z2
+	VFMADD231PS  Z6, Z5, K2, Z3
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z4
+	VUNPCKLPS    Z2, Z1, Z5
+	VUNPCKHPS    Z2, Z1, Z2
+	VADDPS       Z5, Z2, Z5
+	VUNPCKLPS    Z1, Z3, Z2
+	VUNPCKHPS    Z1, Z3, Z1
+	VADDPS       Z2, Z1, Z2
+	VUNPCKLPD    Z2, Z5, Z1
+	VUNPCKHPD    Z2, Z5, Z2
+	VADDPS       Z1, Z2, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z2
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z2, Z1, Z2
+	VSHUFF32X4   $0x88, Z2, Z2, Z1
+	VSHUFF32X4   $0xdd, Z2, Z2, Z2
+	VADDPS       Z1, Z2, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPS      X0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF32AVX512K4(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF32AVX512K4(SB), NOSPLIT, $0-112
@@ -12006,54 +16357,62 @@ fetched_whole:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      (AX)(R10*1), X6
 	VMOVUPS      (AX)(R11*1), X7
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R10*1), Z6, Z6
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z7, Z7
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R10*1), Z6, Z6
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z7, Z7
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x03, (AX)(R9*1), Z5, Z5
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z7, Z7
 	VUNPCKLPS    Z5, Z4, Z8
 	VUNPCKHPS    Z5, Z4, Z4
 	VUNPCKLPS    Z7, Z6, Z5
@@ -12190,54 +16549,62 @@ fetched_part16:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      (AX)(R10*1), X6
 	VMOVUPS      (AX)(R11*1), X7
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
+	MOVQ         24(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      28(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R10*1), Z6, Z6
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z7, Z7
-	MOVLQSX      32(DI), R8
+	MOVQ         32(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      36(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      40(DI), R10
+	MOVQ         40(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      44(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R10*1), Z6, Z6
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z7, Z7
-	MOVLQSX      48(DI), R8
+	MOVQ         48(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      52(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      56(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      60(DI), DI
+	MOVQ         56(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x03, (AX)(R9*1), Z5, Z5
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z7, Z7
 	VUNPCKLPS    Z5, Z4, Z8
 	VUNPCKHPS    Z5, Z4, Z4
 	VUNPCKLPS    Z7, Z6, Z5
@@ -12345,30 +16712,34 @@ fetched_part8:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      8(DI), R10
+	MOVQ         8(DI), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	MOVLQSX      12(DI), R11
+	SHRQ         $0x20, R11
 	IMULQ        CX, R11
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      (AX)(R10*1), X6
 	VMOVUPS      (AX)(R11*1), X7
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
-	MOVLQSX      24(DI), R10
-	IMULQ        CX, R10
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R10
+	MOVL         R10, DI
 	IMULQ        CX, DI
+	SHRQ         $0x20, R10
+	IMULQ        CX, R10
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x01, (AX)(DI*1), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z7, Z7
 	VUNPCKLPS    Z5, Z4, Z8
 	VUNPCKHPS    Z5, Z4, Z4
 	VUNPCKLPS    Z7, Z6, Z5
@@ -12464,18 +16835,20 @@ fetched_part4:
 	VXORPS      Z5, Z5, Z5
 	VXORPS      Z6, Z6, Z6
 	VXORPS      Z7, Z7, Z7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
-	MOVLQSX     8(DI), R10
-	IMULQ       CX, R10
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R10
+	MOVL        R10, DI
 	IMULQ       CX, DI
+	SHRQ        $0x20, R10
+	IMULQ       CX, R10
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
-	VMOVUPS     (AX)(R10*1), X6
-	VMOVUPS     (AX)(DI*1), X7
+	VMOVUPS     (AX)(DI*1), X6
+	VMOVUPS     (AX)(R10*1), X7
 	VUNPCKLPS   Z5, Z4, Z8
 	VUNPCKHPS   Z5, Z4, Z4
 	VUNPCKLPS   Z7, Z6, Z5
@@ -12882,54 +17255,62 @@ fetched_whole:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      (AX)(R13*1), X7
 	VMOVUPS      (AX)(R14*1), X8
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x01, (AX)(R13*1), Z7, Z7
 	VINSERTF32X4 $0x01, (AX)(R14*1), Z8, Z8
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x02, (AX)(R13*1), Z7, Z7
 	VINSERTF32X4 $0x02, (AX)(R14*1), Z8, Z8
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x03, (AX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x03, (AX)(R13*1), Z7, Z7
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z8, Z8
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R13*1), Z8, Z8
 	VUNPCKLPS    Z6, Z5, Z9
 	VUNPCKHPS    Z6, Z5, Z5
 	VUNPCKLPS    Z8, Z7, Z6
@@ -13022,54 +17403,62 @@ fetched_part16:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      (AX)(R13*1), X7
 	VMOVUPS      (AX)(R14*1), X8
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
+	MOVQ         24(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      28(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x01, (AX)(R13*1), Z7, Z7
 	VINSERTF32X4 $0x01, (AX)(R14*1), Z8, Z8
-	MOVLQSX      32(R10), R11
+	MOVQ         32(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      36(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      40(R10), R13
+	MOVQ         40(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      44(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x02, (AX)(R13*1), Z7, Z7
 	VINSERTF32X4 $0x02, (AX)(R14*1), Z8, Z8
-	MOVLQSX      48(R10), R11
+	MOVQ         48(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      52(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      56(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      60(R10), R10
+	MOVQ         56(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x03, (AX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x03, (AX)(R13*1), Z7, Z7
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z8, Z8
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R13*1), Z8, Z8
 	VUNPCKLPS    Z6, Z5, Z9
 	VUNPCKHPS    Z6, Z5, Z5
 	VUNPCKLPS    Z8, Z7, Z6
@@ -13135,30 +17524,34 @@ fetched_part8:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      8(R10), R13
+	MOVQ         8(R10), R14
+	MOVL         R14, R13
 	IMULQ        CX, R13
-	MOVLQSX      12(R10), R14
+	SHRQ         $0x20, R14
 	IMULQ        CX, R14
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      (AX)(R13*1), X7
 	VMOVUPS      (AX)(R14*1), X8
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
-	MOVLQSX      24(R10), R13
-	IMULQ        CX, R13
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R13
+	MOVL         R13, R10
 	IMULQ        CX, R10
+	SHRQ         $0x20, R13
+	IMULQ        CX, R13
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
-	VINSERTF32X4 $0x01, (AX)(R13*1), Z7, Z7
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z8, Z8
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R13*1), Z8, Z8
 	VUNPCKLPS    Z6, Z5, Z9
 	VUNPCKHPS    Z6, Z5, Z5
 	VUNPCKLPS    Z8, Z7, Z6
@@ -13213,18 +17606,20 @@ fetched_part4:
 	VXORPS      Z6, Z6, Z6
 	VXORPS      Z7, Z7, Z7
 	VXORPS      Z8, Z8, Z8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
-	MOVLQSX     8(R10), R13
-	IMULQ       CX, R13
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R13
+	MOVL        R13, R10
 	IMULQ       CX, R10
+	SHRQ        $0x20, R13
+	IMULQ       CX, R13
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
-	VMOVUPS     (AX)(R13*1), X7
-	VMOVUPS     (AX)(R10*1), X8
+	VMOVUPS     (AX)(R10*1), X7
+	VMOVUPS     (AX)(R13*1), X8
 	VUNPCKLPS   Z6, Z5, Z9
 	VUNPCKHPS   Z6, Z5, Z5
 	VUNPCKLPS   Z8, Z7, Z6
@@ -13469,6 +17864,1599 @@ ended:
 	SUBQ         (R9), SI
 	ADDQ         $+8, R9
 	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF32AVX512K4Packed(p *float32, s *float32, a *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float32, beta float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF32AVX512K4Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	VBROADCASTSS 8(SI), Z2
+	VBROADCASTSS 12(SI), Z3
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      (AX)(R9*8), X6
+	VMOVUPS      (AX)(R10*8), X7
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z7, Z7
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z7, Z7
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z4
+	VUNPCKLPS    Z7, Z6, Z5
+	VUNPCKHPS    Z7, Z6, Z6
+	VUNPCKLPD    Z5, Z8, Z7
+	VUNPCKHPD    Z5, Z8, Z5
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMULPS       Z7, Z0, Z6
+	VFMADD231PS  Z5, Z1, Z6
+	VFMADD231PS  Z8, Z2, Z6
+	VFMADD231PS  Z4, Z3, Z6
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z4
+	VADDPS       Z4, Z6, Z6
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPS (SI)(DX*4), Z4
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPS  Z4, Z6, Z6
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPS Z6, Z4, Z6
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPS Z6, Z4, Z6
+
+alpha_whole:
+	VBROADCASTSS alpha+104(FP), Z5
+	VMULPS       Z5, Z6, Z6
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSS beta+108(FP), Z5
+	MOVQ         p+0(FP), SI
+	VMOVUPS      (SI)(DX*4), Z4
+	VFMADD231PS  Z4, Z5, Z6
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z6, (SI)(DX*4)
+	ADDQ    $+16, DX
+	SUBQ    $+16, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      (AX)(R9*8), X6
+	VMOVUPS      (AX)(R10*8), X7
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         24(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z7, Z7
+	MOVQ         32(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         40(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z7, Z7
+	MOVQ         48(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         56(SI), R9
+	MOVL         R9, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z4
+	VUNPCKLPS    Z7, Z6, Z5
+	VUNPCKHPS    Z7, Z6, Z6
+	VUNPCKLPD    Z5, Z8, Z7
+	VUNPCKHPD    Z5, Z8, Z5
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMULPS       Z7, Z0, Z0
+	VFMADD231PS  Z5, Z1, Z0
+	VFMADD231PS  Z8, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part16
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_part16:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part16
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part16
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part16
+	JGT       quotient_part16
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_part16
+
+residual_part16:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_part16
+
+quotient_part16:
+	VDIVPS Z0, Z1, Z0
+
+alpha_part16:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part16
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_part16:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part8:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         8(SI), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      (AX)(R9*8), X6
+	VMOVUPS      (AX)(R10*8), X7
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	MOVQ         24(SI), R9
+	MOVL         R9, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z4
+	VUNPCKLPS    Z7, Z6, Z5
+	VUNPCKHPS    Z7, Z6, Z6
+	VUNPCKLPD    Z5, Z8, Z7
+	VUNPCKHPD    Z5, Z8, Z5
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMULPS       Z7, Z0, Z0
+	VFMADD231PS  Z5, Z1, Z0
+	VFMADD231PS  Z8, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VADDPS       Y1, Y0, Y0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPS    Y1, Y0, Y0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPS Y0, Y1, Y0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPS Y0, Y1, Y0
+
+alpha_part8:
+	VBROADCASTSS alpha+104(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSS beta+108(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Y1
+	VFMADD231PS  Y1, Y2, Y0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Y0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Z4, Z4, Z4
+	VXORPS      Z5, Z5, Z5
+	VXORPS      Z6, Z6, Z6
+	VXORPS      Z7, Z7, Z7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	MOVQ        8(SI), R9
+	MOVL        R9, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, R9
+	ADDQ        R9, R9
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     (AX)(SI*8), X6
+	VMOVUPS     (AX)(R9*8), X7
+	VUNPCKLPS   Z5, Z4, Z8
+	VUNPCKHPS   Z5, Z4, Z4
+	VUNPCKLPS   Z7, Z6, Z5
+	VUNPCKHPS   Z7, Z6, Z6
+	VUNPCKLPD   Z5, Z8, Z7
+	VUNPCKHPD   Z5, Z8, Z5
+	VUNPCKLPD   Z6, Z4, Z8
+	VUNPCKHPD   Z6, Z4, Z4
+	VMULPS      Z7, Z0, Z0
+	VFMADD231PS Z5, Z1, Z0
+	VFMADD231PS Z8, Z2, Z0
+	VFMADD231PS Z4, Z3, Z0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*4)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	MOVQ        $-1, DI
+	BZHIQ       SI, DI, DI
+	KMOVW       DI, K1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMOVUPS.Z   (SI)(DX*4), K1, X1
+	VADDPS      X1, X0, X0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, X1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPS    X1, X0, X0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPS X0, X1, X0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPS X0, X1, X0
+
+alpha_part4:
+	VBROADCASTSS alpha+104(FP), X2
+	VMULPS       X2, X0, X0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSS beta+108(FP), X2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, X1
+	VFMADD231PS  X1, X2, X0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPS X0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    288(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    292(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    296(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    300(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    304(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    308(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    312(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    316(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVLQSX      (SI), R8
+	ADDQ         R8, R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	MOVQ         $+2, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	ADDQ         R10, R10
+	MOVQ         $+3, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	ADDQ         R11, R11
+	VMOVUPS      (AX)(R8*8), X4
+	VMOVUPS      (AX)(R9*8), X5
+	VMOVUPS      (AX)(R10*8), X6
+	VMOVUPS      (AX)(R11*8), X7
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	MOVQ         $+6, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	ADDQ         R10, R10
+	MOVQ         $+7, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z7, Z7
+	MOVQ         $+8, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+9, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	MOVQ         $+10, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	ADDQ         R10, R10
+	MOVQ         $+11, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z7, Z7
+	MOVQ         $+12, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+13, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	MOVQ         $+14, R10
+	CMPQ         R10, DI
+	CMOVQGT      DI, R10
+	MOVLQSX      (SI)(R10*4), R10
+	ADDQ         R10, R10
+	MOVQ         $+15, R11
+	CMPQ         R11, DI
+	CMOVQGT      DI, R11
+	MOVLQSX      (SI)(R11*4), R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z7, Z7
+	VUNPCKLPS    Z5, Z4, Z8
+	VUNPCKHPS    Z5, Z4, Z4
+	VUNPCKLPS    Z7, Z6, Z5
+	VUNPCKHPS    Z7, Z6, Z6
+	VUNPCKLPD    Z5, Z8, Z7
+	VUNPCKHPD    Z5, Z8, Z5
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMULPS       Z7, Z0, Z0
+	VFMADD231PS  Z5, Z1, Z0
+	VFMADD231PS  Z8, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*4)
+	MOVQ         $+16, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VADDPS       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPS.Z (SI)(DX*4), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPS    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPS Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPS Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSS alpha+104(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSS beta+108(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPS.Z    (SI)(DX*4), K1, Z1
+	VFMADD231PS  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPS Z0, K1, (SI)(DX*4)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF32AVX512K4Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF32AVX512K4Packed(SB), NOSPLIT, $0-108
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	VXORPS  Z0, Z0, Z0
+	MOVQ    fresh+96(FP), R8
+	TESTQ   R8, R8
+	JNZ     begun
+	MOVQ    c+0(FP), R8
+	VMOVUPS (R8), X0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+
+next:
+	CMPQ       BX, $+16
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      (AX)(R12*8), X7
+	VMOVUPS      (AX)(R13*8), X8
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R13*8), Z8, Z8
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z7, Z7
+	VINSERTF32X4 $0x02, (AX)(R13*8), Z8, Z8
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z8, Z8
+	VUNPCKLPS    Z6, Z5, Z9
+	VUNPCKHPS    Z6, Z5, Z5
+	VUNPCKLPS    Z8, Z7, Z6
+	VUNPCKHPS    Z8, Z7, Z7
+	VUNPCKLPD    Z6, Z9, Z8
+	VUNPCKHPD    Z6, Z9, Z6
+	VUNPCKLPD    Z7, Z5, Z9
+	VUNPCKHPD    Z7, Z5, Z5
+	VMOVUPS      (SI), Z7
+	VFMADD231PS  Z8, Z7, Z1
+	VFMADD231PS  Z6, Z7, Z2
+	VFMADD231PS  Z9, Z7, Z3
+	VFMADD231PS  Z5, Z7, Z4
+	MOVQ         DI, R9
+	SHLQ         $0x04, R9
+	ADDQ         R9, SI
+	ADDQ         $+16, DX
+	SUBQ         $+16, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+16
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	CMPQ       BX, $+8
+	JLE        part8
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_part16
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part16:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      (AX)(R12*8), X7
+	VMOVUPS      (AX)(R13*8), X8
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         24(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R13*8), Z8, Z8
+	MOVQ         32(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         40(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z7, Z7
+	VINSERTF32X4 $0x02, (AX)(R13*8), Z8, Z8
+	MOVQ         48(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         56(R9), R12
+	MOVL         R12, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z8, Z8
+	VUNPCKLPS    Z6, Z5, Z9
+	VUNPCKHPS    Z6, Z5, Z5
+	VUNPCKLPS    Z8, Z7, Z6
+	VUNPCKHPS    Z8, Z7, Z7
+	VUNPCKLPD    Z6, Z9, Z8
+	VUNPCKHPD    Z6, Z9, Z6
+	VUNPCKLPD    Z7, Z5, Z9
+	VUNPCKHPD    Z7, Z5, Z5
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (SI), K1, Z7
+	VFMADD231PS  Z8, Z7, K1, Z1
+	VFMADD231PS  Z6, Z7, K1, Z2
+	VFMADD231PS  Z9, Z7, K1, Z3
+	VFMADD231PS  Z5, Z7, K1, Z4
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part8:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         8(R9), R13
+	MOVL         R13, R12
+	ADDQ         R12, R12
+	SHRQ         $0x20, R13
+	ADDQ         R13, R13
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      (AX)(R12*8), X7
+	VMOVUPS      (AX)(R13*8), X8
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	MOVQ         24(R9), R12
+	MOVL         R12, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z8, Z8
+	VUNPCKLPS    Z6, Z5, Z9
+	VUNPCKHPS    Z6, Z5, Z5
+	VUNPCKLPS    Z8, Z7, Z6
+	VUNPCKHPS    Z8, Z7, Z7
+	VUNPCKLPD    Z6, Z9, Z8
+	VUNPCKHPD    Z6, Z9, Z6
+	VUNPCKLPD    Z7, Z5, Z9
+	VUNPCKHPD    Z7, Z5, Z5
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VXORPS       Z7, Z7, Z7
+	VMOVUPS.Z    (SI), K1, Y7
+	VFMADD231PS  Z8, Z7, K1, Z1
+	VFMADD231PS  Z6, Z7, K1, Z2
+	VFMADD231PS  Z9, Z7, K1, Z3
+	VFMADD231PS  Z5, Z7, K1, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Z5, Z5, Z5
+	VXORPS      Z6, Z6, Z6
+	VXORPS      Z7, Z7, Z7
+	VXORPS      Z8, Z8, Z8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	MOVQ        8(R9), R12
+	MOVL        R12, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R12
+	ADDQ        R12, R12
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     (AX)(R9*8), X7
+	VMOVUPS     (AX)(R12*8), X8
+	VUNPCKLPS   Z6, Z5, Z9
+	VUNPCKHPS   Z6, Z5, Z5
+	VUNPCKLPS   Z8, Z7, Z6
+	VUNPCKHPS   Z8, Z7, Z7
+	VUNPCKLPD   Z6, Z9, Z8
+	VUNPCKHPD   Z6, Z9, Z6
+	VUNPCKLPD   Z7, Z5, Z9
+	VUNPCKHPD   Z7, Z5, Z5
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VXORPS      Z7, Z7, Z7
+	VMOVUPS.Z   (SI), K1, X7
+	VFMADD231PS Z8, Z7, K1, Z1
+	VFMADD231PS Z6, Z7, K1, Z2
+	VFMADD231PS Z9, Z7, K1, Z3
+	VFMADD231PS Z5, Z7, K1, Z4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+80
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    288(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    292(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    296(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    300(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    304(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    308(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    312(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    316(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVLQSX      (R9), R11
+	ADDQ         R11, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	MOVQ         $+2, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	ADDQ         R13, R13
+	MOVQ         $+3, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	ADDQ         R14, R14
+	VMOVUPS      (AX)(R11*8), X5
+	VMOVUPS      (AX)(R12*8), X6
+	VMOVUPS      (AX)(R13*8), X7
+	VMOVUPS      (AX)(R14*8), X8
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	MOVQ         $+6, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	ADDQ         R13, R13
+	MOVQ         $+7, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	ADDQ         R14, R14
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x01, (AX)(R13*8), Z7, Z7
+	VINSERTF32X4 $0x01, (AX)(R14*8), Z8, Z8
+	MOVQ         $+8, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+9, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	MOVQ         $+10, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	ADDQ         R13, R13
+	MOVQ         $+11, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	ADDQ         R14, R14
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x02, (AX)(R13*8), Z7, Z7
+	VINSERTF32X4 $0x02, (AX)(R14*8), Z8, Z8
+	MOVQ         $+12, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+13, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	MOVQ         $+14, R13
+	CMPQ         R13, R10
+	CMOVQGT      R10, R13
+	MOVLQSX      (R9)(R13*4), R13
+	ADDQ         R13, R13
+	MOVQ         $+15, R14
+	CMPQ         R14, R10
+	CMOVQGT      R10, R14
+	MOVLQSX      (R9)(R14*4), R14
+	ADDQ         R14, R14
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x03, (AX)(R13*8), Z7, Z7
+	VINSERTF32X4 $0x03, (AX)(R14*8), Z8, Z8
+	VUNPCKLPS    Z6, Z5, Z9
+	VUNPCKHPS    Z6, Z5, Z5
+	VUNPCKLPS    Z8, Z7, Z6
+	VUNPCKHPS    Z8, Z7, Z7
+	VUNPCKLPD    Z6, Z9, Z8
+	VUNPCKHPD    Z6, Z9, Z6
+	VUNPCKLPD    Z7, Z5, Z9
+	VUNPCKHPD    Z7, Z5, Z5
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VMOVUPS.Z    (SI), K1, Z7
+	VFMADD231PS  Z8, Z7, K1, Z1
+	VFMADD231PS  Z6, Z7, K1, Z2
+	VFMADD231PS  Z9, Z7, K1, Z3
+	VFMADD231PS  Z5, Z7, K1, Z4
+	MOVQ         $+16, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSS alpha+104(FP), Z5
+	VUNPCKLPS    Z2, Z1, Z6
+	VUNPCKHPS    Z2, Z1, Z1
+	VADDPS       Z6, Z1, Z6
+	VUNPCKLPS    Z4, Z3, Z1
+	VUNPCKHPS    Z4, Z3, Z2
+	VADDPS       Z1, Z2, Z1
+	VUNPCKLPD    Z1, Z6, Z2
+	VUNPCKHPD    Z1, Z6, Z1
+	VADDPS       Z2, Z1, Z2
+	VSHUFF32X4   $0x88, Z2, Z2, Z1
+	VSHUFF32X4   $0xdd, Z2, Z2, Z2
+	VADDPS       Z1, Z2, Z1
+	VSHUFF32X4   $0x88, Z1, Z1, Z2
+	VSHUFF32X4   $0xdd, Z1, Z1, Z1
+	VADDPS       Z2, Z1, Z2
+	VFMADD231PS  Z2, Z5, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPS      X0, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
 	JMP          row
 
 done:

@@ -755,18 +755,20 @@ fetched_whole:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVSD      (AX)(R8*1), X1
 	VMOVHPD     (AX)(R9*1), X1, X1
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VMOVSD      (AX)(R8*1), X2
-	VMOVHPD     (AX)(DI*1), X2, X2
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VMOVSD      (AX)(DI*1), X2
+	VMOVHPD     (AX)(R8*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y1
 	MOVQ        p+0(FP), DI
@@ -850,18 +852,20 @@ fetched_part4:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y1, Y1, Y1
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVSD      (AX)(R8*1), X1
 	VMOVHPD     (AX)(R9*1), X1, X1
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VMOVSD      (AX)(R8*1), X2
-	VMOVHPD     (AX)(DI*1), X2, X2
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VMOVSD      (AX)(DI*1), X2
+	VMOVHPD     (AX)(R8*1), X2, X2
 	VINSERTF128 $0x01, X2, Y1, Y1
 	VMULPD      Y1, Y0, Y0
 	MOVQ        p+0(FP), DI
@@ -1102,18 +1106,20 @@ fetched_whole:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVSD      (AX)(R11*1), X3
 	VMOVHPD     (AX)(R12*1), X3, X3
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VMOVSD      (AX)(R11*1), X4
-	VMOVHPD     (AX)(R10*1), X4, X4
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(R11*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	VMOVUPD     (DI), Y4
 	VFMADD231PD Y3, Y4, Y2
@@ -1153,18 +1159,20 @@ fetched_part4:
 	PREFETCHT0  2048(DX)(BX*4)
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVSD      (AX)(R11*1), X3
 	VMOVHPD     (AX)(R12*1), X3, X3
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VMOVSD      (AX)(R11*1), X4
-	VMOVHPD     (AX)(R10*1), X4, X4
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VMOVSD      (AX)(R10*1), X4
+	VMOVHPD     (AX)(R11*1), X4, X4
 	VINSERTF128 $0x01, X4, Y3, Y3
 	MOVQ        $+4, R10
 	CMPQ        SI, R10
@@ -1281,6 +1289,530 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX2K1Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K1Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y1, Y1, Y1
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	VMOVSD      (AX)(DI*8), X1
+	VMOVHPD     (AX)(R8*8), X1, X1
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	SHRQ        $0x20, DI
+	VMOVSD      (AX)(SI*8), X2
+	VMOVHPD     (AX)(DI*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y1
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPD     (SI)(DX*8), Y2
+	VADDPD      Y2, Y1, Y1
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Y2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Y2, Y1, Y1
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Y1, Y2, Y1
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Y1, Y2, Y1
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y1, Y1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Y2
+	VFMADD231PD  Y2, Y3, Y1
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y1, (SI)(DX*8)
+	ADDQ    $+4, DX
+	SUBQ    $+4, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y1, Y1, Y1
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHRQ        $0x20, R8
+	VMOVSD      (AX)(DI*8), X1
+	VMOVHPD     (AX)(R8*8), X1, X1
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	SHRQ        $0x20, DI
+	VMOVSD      (AX)(SI*8), X2
+	VMOVHPD     (AX)(DI*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y1, Y1, Y1
+	MOVLQSX     (SI), R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	VMOVSD      (AX)(R8*8), X1
+	VMOVHPD     (AX)(R9*8), X1, X1
+	MOVQ        $+2, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	MOVQ        $+3, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	VMOVSD      (AX)(R8*8), X2
+	VMOVHPD     (AX)(R9*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VMULPD      Y1, Y0, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K1Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K1Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+1, R8
+	LEAQ       onesF64AVX2<>+0(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPD (R8), Y1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	VMOVSD      (AX)(R10*8), X3
+	VMOVHPD     (AX)(R11*8), X3, X3
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSD      (AX)(R9*8), X4
+	VMOVHPD     (AX)(R10*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VMOVUPD     (SI), Y4
+	VFMADD231PD Y3, Y4, Y2
+	MOVQ        DI, R9
+	SHLQ        $0x02, R9
+	ADDQ        R9, SI
+	ADDQ        $+4, DX
+	SUBQ        $+4, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+4
+	JL         last
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHRQ        $0x20, R11
+	VMOVSD      (AX)(R10*8), X3
+	VMOVHPD     (AX)(R11*8), X3, X3
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	SHRQ        $0x20, R10
+	VMOVSD      (AX)(R9*8), X4
+	VMOVHPD     (AX)(R10*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VMASKMOVPD  (SI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PD Y3, Y5, Y2
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y3, Y3, Y3
+	MOVLQSX     (R9), R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	VMOVSD      (AX)(R11*8), X3
+	VMOVHPD     (AX)(R12*8), X3, X3
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	VMOVSD      (AX)(R11*8), X4
+	VMOVHPD     (AX)(R12*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y4
+	VMASKMOVPD  (SI), Y4, Y5
+	VANDPS      Y4, Y3, Y3
+	VFMADD231PD Y3, Y5, Y2
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y3
+	VUNPCKLPD    Y2, Y2, Y4
+	VUNPCKHPD    Y2, Y2, Y5
+	VADDPD       Y4, Y5, Y4
+	VUNPCKLPD    Y2, Y2, Y5
+	VUNPCKHPD    Y2, Y2, Y2
+	VADDPD       Y5, Y2, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y2
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y2, Y4, Y2
+	VFMADD231PD  Y2, Y3, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPD   Y0, Y1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX2K2(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K2(SB), NOSPLIT, $0-120
@@ -1323,18 +1855,20 @@ fetched_whole:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X2
 	VMOVUPS     (AX)(R9*1), X3
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y2, Y2
-	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y2, Y2
+	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y4
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y3
@@ -1421,18 +1955,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), DI
 	VXORPS      Y2, Y2, Y2
 	VXORPS      Y3, Y3, Y3
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X2
 	VMOVUPS     (AX)(R9*1), X3
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y2, Y2
-	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y2, Y2
+	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y4
 	VUNPCKHPD   Y3, Y2, Y2
 	VMULPD      Y4, Y0, Y0
@@ -1680,18 +2216,20 @@ fetched_whole:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X4
 	VMOVUPS     (AX)(R12*1), X5
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y4, Y4
-	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
 	VUNPCKLPD   Y5, Y4, Y6
 	VUNPCKHPD   Y5, Y4, Y4
 	VMOVUPD     (DI), Y5
@@ -1734,18 +2272,20 @@ fetched_part4:
 	LEAQ        (DX)(BX*4), R10
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X4
 	VMOVUPS     (AX)(R12*1), X5
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y4, Y4
-	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
 	VUNPCKLPD   Y5, Y4, Y6
 	VUNPCKHPD   Y5, Y4, Y4
 	MOVQ        $+4, R10
@@ -1869,6 +2409,600 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX2K2Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K2Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	VMOVUPS     (AX)(DI*8), X2
+	VMOVUPS     (AX)(R8*8), X3
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, DI
+	ADDQ        DI, DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y2, Y2
+	VINSERTF128 $0x01, (AX)(DI*8), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y3
+	VFMADD231PD Y2, Y1, Y3
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPD     (SI)(DX*8), Y2
+	VADDPD      Y2, Y3, Y3
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Y2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Y2, Y3, Y3
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Y3, Y2, Y3
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Y3, Y2, Y3
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y4
+	VMULPD       Y4, Y3, Y3
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y4
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Y2
+	VFMADD231PD  Y2, Y4, Y3
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y3, (SI)(DX*8)
+	ADDQ    $+4, DX
+	SUBQ    $+4, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	ADDQ        DI, DI
+	SHRQ        $0x20, R8
+	ADDQ        R8, R8
+	VMOVUPS     (AX)(DI*8), X2
+	VMOVUPS     (AX)(R8*8), X3
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	ADDQ        SI, SI
+	SHRQ        $0x20, DI
+	ADDQ        DI, DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y2, Y2
+	VINSERTF128 $0x01, (AX)(DI*8), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y0
+	VFMADD231PD Y2, Y1, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y2, Y2, Y2
+	VXORPS      Y3, Y3, Y3
+	MOVLQSX     (SI), R8
+	ADDQ        R8, R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	ADDQ        R9, R9
+	VMOVUPS     (AX)(R8*8), X2
+	VMOVUPS     (AX)(R9*8), X3
+	MOVQ        $+2, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	ADDQ        R8, R8
+	MOVQ        $+3, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	ADDQ        R9, R9
+	VINSERTF128 $0x01, (AX)(R8*8), Y2, Y2
+	VINSERTF128 $0x01, (AX)(R9*8), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y4
+	VUNPCKHPD   Y3, Y2, Y2
+	VMULPD      Y4, Y0, Y0
+	VFMADD231PD Y2, Y1, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K2Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K2Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+2, R8
+	LEAQ       onesF64AVX2<>+0(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPD (R8), Y1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	VMOVUPS     (AX)(R10*8), X4
+	VMOVUPS     (AX)(R11*8), X5
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R10
+	ADDQ        R10, R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*8), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	VMOVUPD     (SI), Y5
+	VFMADD231PD Y6, Y5, Y2
+	VFMADD231PD Y4, Y5, Y3
+	MOVQ        DI, R9
+	SHLQ        $0x02, R9
+	ADDQ        R9, SI
+	ADDQ        $+4, DX
+	SUBQ        $+4, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+4
+	JL         last
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	ADDQ        R10, R10
+	SHRQ        $0x20, R11
+	ADDQ        R11, R11
+	VMOVUPS     (AX)(R10*8), X4
+	VMOVUPS     (AX)(R11*8), X5
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	ADDQ        R9, R9
+	SHRQ        $0x20, R10
+	ADDQ        R10, R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R10*8), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y5
+	VMASKMOVPD  (SI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PD Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PD Y4, Y7, Y3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVLQSX     (R9), R11
+	ADDQ        R11, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	ADDQ        R12, R12
+	VMOVUPS     (AX)(R11*8), X4
+	VMOVUPS     (AX)(R12*8), X5
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	ADDQ        R11, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	ADDQ        R12, R12
+	VINSERTF128 $0x01, (AX)(R11*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R12*8), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y6
+	VUNPCKHPD   Y5, Y4, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y5
+	VMASKMOVPD  (SI), Y5, Y7
+	VANDPS      Y5, Y6, Y6
+	VFMADD231PD Y6, Y7, Y2
+	VANDPS      Y5, Y4, Y4
+	VFMADD231PD Y4, Y7, Y3
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y4
+	VUNPCKLPD    Y3, Y2, Y5
+	VUNPCKHPD    Y3, Y2, Y3
+	VADDPD       Y5, Y3, Y5
+	VUNPCKLPD    Y2, Y2, Y3
+	VUNPCKHPD    Y2, Y2, Y2
+	VADDPD       Y3, Y2, Y3
+	VPERM2F128   $0x20, Y3, Y5, Y2
+	VPERM2F128   $0x31, Y3, Y5, Y3
+	VADDPD       Y2, Y3, Y2
+	VFMADD231PD  Y2, Y4, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPD   Y0, Y1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX2K3(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K3(SB), NOSPLIT, $0-120
@@ -1913,22 +3047,24 @@ fetched_whole:
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X3
 	VMOVUPS     (AX)(R9*1), X4
 	VMOVSD      16(AX)(R8*1), X5
 	VMOVHPD     16(AX)(R9*1), X5, X5
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
-	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
-	VMOVSD      16(AX)(R8*1), X6
-	VMOVHPD     16(AX)(DI*1), X6, X6
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VMOVSD      16(AX)(DI*1), X6
+	VMOVHPD     16(AX)(R8*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VUNPCKLPD   Y4, Y3, Y6
 	VUNPCKHPD   Y4, Y3, Y3
@@ -2018,22 +3154,24 @@ fetched_part4:
 	VXORPS      Y3, Y3, Y3
 	VXORPS      Y4, Y4, Y4
 	VXORPS      Y5, Y5, Y5
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X3
 	VMOVUPS     (AX)(R9*1), X4
 	VMOVSD      16(AX)(R8*1), X5
 	VMOVHPD     16(AX)(R9*1), X5, X5
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y3, Y3
-	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
-	VMOVSD      16(AX)(R8*1), X6
-	VMOVHPD     16(AX)(DI*1), X6, X6
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y3, Y3
+	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
+	VMOVSD      16(AX)(DI*1), X6
+	VMOVHPD     16(AX)(R8*1), X6, X6
 	VINSERTF128 $0x01, X6, Y5, Y5
 	VUNPCKLPD   Y4, Y3, Y6
 	VUNPCKHPD   Y4, Y3, Y3
@@ -2292,22 +3430,24 @@ fetched_whole:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVSD      16(AX)(R11*1), X7
 	VMOVHPD     16(AX)(R12*1), X7, X7
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VMOVSD      16(AX)(R11*1), X8
-	VMOVHPD     16(AX)(R10*1), X8, X8
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*1), Y6, Y6
+	VMOVSD      16(AX)(R10*1), X8
+	VMOVHPD     16(AX)(R11*1), X8, X8
 	VINSERTF128 $0x01, X8, Y7, Y7
 	VUNPCKLPD   Y6, Y5, Y8
 	VUNPCKHPD   Y6, Y5, Y5
@@ -2353,22 +3493,24 @@ fetched_part4:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVSD      16(AX)(R11*1), X7
 	VMOVHPD     16(AX)(R12*1), X7, X7
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VMOVSD      16(AX)(R11*1), X8
-	VMOVHPD     16(AX)(R10*1), X8, X8
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*1), Y6, Y6
+	VMOVSD      16(AX)(R10*1), X8
+	VMOVHPD     16(AX)(R11*1), X8, X8
 	VINSERTF128 $0x01, X8, Y7, Y7
 	VUNPCKLPD   Y6, Y5, Y8
 	VUNPCKHPD   Y6, Y5, Y5
@@ -2503,6 +3645,646 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX2K3Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K3Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	VMOVUPS     (AX)(DI*8), X3
+	VMOVUPS     (AX)(R8*8), X4
+	VMOVSD      16(AX)(DI*8), X5
+	VMOVHPD     16(AX)(R8*8), X5, X5
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, DI
+	LEAQ        (DI)(DI*2), DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y3, Y3
+	VINSERTF128 $0x01, (AX)(DI*8), Y4, Y4
+	VMOVSD      16(AX)(SI*8), X6
+	VMOVHPD     16(AX)(DI*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y4
+	VFMADD231PD Y3, Y1, Y4
+	VFMADD231PD Y5, Y2, Y4
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPD     (SI)(DX*8), Y3
+	VADDPD      Y3, Y4, Y4
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Y3
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Y3, Y4, Y4
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Y4, Y3, Y4
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Y4, Y3, Y4
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y5
+	VMULPD       Y5, Y4, Y4
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y5
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Y3
+	VFMADD231PD  Y3, Y5, Y4
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y4, (SI)(DX*8)
+	ADDQ    $+4, DX
+	SUBQ    $+4, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	LEAQ        (DI)(DI*2), DI
+	SHRQ        $0x20, R8
+	LEAQ        (R8)(R8*2), R8
+	VMOVUPS     (AX)(DI*8), X3
+	VMOVUPS     (AX)(R8*8), X4
+	VMOVSD      16(AX)(DI*8), X5
+	VMOVHPD     16(AX)(R8*8), X5, X5
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	LEAQ        (SI)(SI*2), SI
+	SHRQ        $0x20, DI
+	LEAQ        (DI)(DI*2), DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y3, Y3
+	VINSERTF128 $0x01, (AX)(DI*8), Y4, Y4
+	VMOVSD      16(AX)(SI*8), X6
+	VMOVHPD     16(AX)(DI*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y0
+	VFMADD231PD Y3, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y3, Y3, Y3
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	MOVLQSX     (SI), R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	LEAQ        (R9)(R9*2), R9
+	VMOVUPS     (AX)(R8*8), X3
+	VMOVUPS     (AX)(R9*8), X4
+	VMOVSD      16(AX)(R8*8), X5
+	VMOVHPD     16(AX)(R9*8), X5, X5
+	MOVQ        $+2, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	LEAQ        (R8)(R8*2), R8
+	MOVQ        $+3, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	LEAQ        (R9)(R9*2), R9
+	VINSERTF128 $0x01, (AX)(R8*8), Y3, Y3
+	VINSERTF128 $0x01, (AX)(R9*8), Y4, Y4
+	VMOVSD      16(AX)(R8*8), X6
+	VMOVHPD     16(AX)(R9*8), X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VUNPCKLPD   Y4, Y3, Y6
+	VUNPCKHPD   Y4, Y3, Y3
+	VMULPD      Y6, Y0, Y0
+	VFMADD231PD Y3, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K3Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K3Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ       $+3, R8
+	LEAQ       onesF64AVX2<>+0(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VXORPS     Y0, Y0, Y0
+	MOVQ       fresh+96(FP), R8
+	TESTQ      R8, R8
+	JNZ        begun
+	MOVQ       c+0(FP), R8
+	VMASKMOVPD (R8), Y1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVSD      16(AX)(R10*8), X7
+	VMOVHPD     16(AX)(R11*8), X7, X7
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R10
+	LEAQ        (R10)(R10*2), R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*8), Y6, Y6
+	VMOVSD      16(AX)(R9*8), X8
+	VMOVHPD     16(AX)(R10*8), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	VMOVUPD     (SI), Y6
+	VFMADD231PD Y8, Y6, Y2
+	VFMADD231PD Y5, Y6, Y3
+	VFMADD231PD Y7, Y6, Y4
+	MOVQ        DI, R9
+	SHLQ        $0x02, R9
+	ADDQ        R9, SI
+	ADDQ        $+4, DX
+	SUBQ        $+4, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+4
+	JL         last
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	LEAQ        (R10)(R10*2), R10
+	SHRQ        $0x20, R11
+	LEAQ        (R11)(R11*2), R11
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVSD      16(AX)(R10*8), X7
+	VMOVHPD     16(AX)(R11*8), X7, X7
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	LEAQ        (R9)(R9*2), R9
+	SHRQ        $0x20, R10
+	LEAQ        (R10)(R10*2), R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*8), Y6, Y6
+	VMOVSD      16(AX)(R9*8), X8
+	VMOVHPD     16(AX)(R10*8), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VMASKMOVPD  (SI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PD Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PD Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PD Y7, Y9, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVLQSX     (R9), R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	LEAQ        (R12)(R12*2), R12
+	VMOVUPS     (AX)(R11*8), X5
+	VMOVUPS     (AX)(R12*8), X6
+	VMOVSD      16(AX)(R11*8), X7
+	VMOVHPD     16(AX)(R12*8), X7, X7
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	LEAQ        (R11)(R11*2), R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	LEAQ        (R12)(R12*2), R12
+	VINSERTF128 $0x01, (AX)(R11*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R12*8), Y6, Y6
+	VMOVSD      16(AX)(R11*8), X8
+	VMOVHPD     16(AX)(R12*8), X8, X8
+	VINSERTF128 $0x01, X8, Y7, Y7
+	VUNPCKLPD   Y6, Y5, Y8
+	VUNPCKHPD   Y6, Y5, Y5
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y6
+	VMASKMOVPD  (SI), Y6, Y9
+	VANDPS      Y6, Y8, Y8
+	VFMADD231PD Y8, Y9, Y2
+	VANDPS      Y6, Y5, Y5
+	VFMADD231PD Y5, Y9, Y3
+	VANDPS      Y6, Y7, Y7
+	VFMADD231PD Y7, Y9, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y3
+	VADDPD       Y6, Y3, Y6
+	VUNPCKLPD    Y2, Y4, Y3
+	VUNPCKHPD    Y2, Y4, Y2
+	VADDPD       Y3, Y2, Y3
+	VPERM2F128   $0x20, Y3, Y6, Y2
+	VPERM2F128   $0x31, Y3, Y6, Y3
+	VADDPD       Y2, Y3, Y2
+	VFMADD231PD  Y2, Y5, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMASKMOVPD   Y0, Y1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX2K4(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX2K4(SB), NOSPLIT, $0-120
@@ -2549,22 +4331,24 @@ fetched_whole:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
 	VMOVUPS     16(AX)(R8*1), X6
 	VMOVUPS     16(AX)(R9*1), X7
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
-	VINSERTF128 $0x01, (AX)(DI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(AX)(R8*1), Y6, Y6
-	VINSERTF128 $0x01, 16(AX)(DI*1), Y7, Y7
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R8*1), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(DI*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R8*1), Y7, Y7
 	VUNPCKLPD   Y5, Y4, Y8
 	VUNPCKHPD   Y5, Y4, Y4
 	VUNPCKLPD   Y7, Y6, Y5
@@ -2657,22 +4441,24 @@ fetched_part4:
 	VXORPS      Y5, Y5, Y5
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
-	MOVLQSX     (DI), R8
+	MOVQ        (DI), R9
+	MOVL        R9, R8
 	IMULQ       CX, R8
-	MOVLQSX     4(DI), R9
+	SHRQ        $0x20, R9
 	IMULQ       CX, R9
 	VMOVUPS     (AX)(R8*1), X4
 	VMOVUPS     (AX)(R9*1), X5
 	VMOVUPS     16(AX)(R8*1), X6
 	VMOVUPS     16(AX)(R9*1), X7
-	MOVLQSX     8(DI), R8
-	IMULQ       CX, R8
-	MOVLQSX     12(DI), DI
+	MOVQ        8(DI), R8
+	MOVL        R8, DI
 	IMULQ       CX, DI
-	VINSERTF128 $0x01, (AX)(R8*1), Y4, Y4
-	VINSERTF128 $0x01, (AX)(DI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(AX)(R8*1), Y6, Y6
-	VINSERTF128 $0x01, 16(AX)(DI*1), Y7, Y7
+	SHRQ        $0x20, R8
+	IMULQ       CX, R8
+	VINSERTF128 $0x01, (AX)(DI*1), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R8*1), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(DI*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R8*1), Y7, Y7
 	VUNPCKLPD   Y5, Y4, Y8
 	VUNPCKHPD   Y5, Y4, Y4
 	VUNPCKLPD   Y7, Y6, Y5
@@ -2933,22 +4719,24 @@ fetched_whole:
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVUPS     16(AX)(R11*1), X7
 	VMOVUPS     16(AX)(R12*1), X8
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VINSERTF128 $0x01, 16(AX)(R11*1), Y7, Y7
-	VINSERTF128 $0x01, 16(AX)(R10*1), Y8, Y8
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R10*1), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R11*1), Y8, Y8
 	VUNPCKLPD   Y6, Y5, Y9
 	VUNPCKHPD   Y6, Y5, Y5
 	VUNPCKLPD   Y8, Y7, Y6
@@ -2997,22 +4785,24 @@ fetched_part4:
 	VXORPS      Y6, Y6, Y6
 	VXORPS      Y7, Y7, Y7
 	VXORPS      Y8, Y8, Y8
-	MOVLQSX     (R10), R11
+	MOVQ        (R10), R12
+	MOVL        R12, R11
 	IMULQ       CX, R11
-	MOVLQSX     4(R10), R12
+	SHRQ        $0x20, R12
 	IMULQ       CX, R12
 	VMOVUPS     (AX)(R11*1), X5
 	VMOVUPS     (AX)(R12*1), X6
 	VMOVUPS     16(AX)(R11*1), X7
 	VMOVUPS     16(AX)(R12*1), X8
-	MOVLQSX     8(R10), R11
-	IMULQ       CX, R11
-	MOVLQSX     12(R10), R10
+	MOVQ        8(R10), R11
+	MOVL        R11, R10
 	IMULQ       CX, R10
-	VINSERTF128 $0x01, (AX)(R11*1), Y5, Y5
-	VINSERTF128 $0x01, (AX)(R10*1), Y6, Y6
-	VINSERTF128 $0x01, 16(AX)(R11*1), Y7, Y7
-	VINSERTF128 $0x01, 16(AX)(R10*1), Y8, Y8
+	SHRQ        $0x20, R11
+	IMULQ       CX, R11
+	VINSERTF128 $0x01, (AX)(R10*1), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R11*1), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R10*1), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R11*1), Y8, Y8
 	VUNPCKLPD   Y6, Y5, Y9
 	VUNPCKHPD   Y6, Y5, Y5
 	VUNPCKLPD   Y8, Y7, Y6
@@ -3148,6 +4938,663 @@ ended:
 	SUBQ         (R9), SI
 	ADDQ         $+8, R9
 	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX2K4Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX2K4Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	VBROADCASTSD 16(SI), Y2
+	VBROADCASTSD 24(SI), Y3
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHLQ        $0x02, DI
+	SHRQ        $0x20, R8
+	SHLQ        $0x02, R8
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     16(AX)(DI*8), X6
+	VMOVUPS     16(AX)(R8*8), X7
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	SHLQ        $0x02, SI
+	SHRQ        $0x20, DI
+	SHLQ        $0x02, DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(DI*8), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(SI*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(DI*8), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y7
+	VFMADD231PD Y4, Y1, Y7
+	VFMADD231PD Y5, Y2, Y7
+	VFMADD231PD Y6, Y3, Y7
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_whole
+	MOVQ        p+0(FP), SI
+	VMOVUPD     (SI)(DX*8), Y4
+	VADDPD      Y4, Y7, Y7
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Y4
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Y4, Y7, Y7
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Y7, Y4, Y7
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Y7, Y4, Y7
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Y5
+	VMULPD       Y5, Y7, Y7
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Y5
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Y4
+	VFMADD231PD  Y4, Y5, Y7
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y7, (SI)(DX*8)
+	ADDQ    $+4, DX
+	SUBQ    $+4, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+4
+	JL         last
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVQ        (SI), R8
+	MOVL        R8, DI
+	SHLQ        $0x02, DI
+	SHRQ        $0x20, R8
+	SHLQ        $0x02, R8
+	VMOVUPS     (AX)(DI*8), X4
+	VMOVUPS     (AX)(R8*8), X5
+	VMOVUPS     16(AX)(DI*8), X6
+	VMOVUPS     16(AX)(R8*8), X7
+	MOVQ        8(SI), DI
+	MOVL        DI, SI
+	SHLQ        $0x02, SI
+	SHRQ        $0x20, DI
+	SHLQ        $0x02, DI
+	VINSERTF128 $0x01, (AX)(SI*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(DI*8), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(SI*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(DI*8), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y0
+	VFMADD231PD Y4, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	VFMADD231PD Y6, Y3, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_part4
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_part4:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_part4
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_part4
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_part4
+	JGT        quotient_part4
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y2, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_part4:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+	JMP        ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), SI
+	LEAQ        -1(BX), DI
+	VXORPS      Y4, Y4, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	MOVLQSX     (SI), R8
+	SHLQ        $0x02, R8
+	MOVQ        $+1, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	SHLQ        $0x02, R9
+	VMOVUPS     (AX)(R8*8), X4
+	VMOVUPS     (AX)(R9*8), X5
+	VMOVUPS     16(AX)(R8*8), X6
+	VMOVUPS     16(AX)(R9*8), X7
+	MOVQ        $+2, R8
+	CMPQ        R8, DI
+	CMOVQGT     DI, R8
+	MOVLQSX     (SI)(R8*4), R8
+	SHLQ        $0x02, R8
+	MOVQ        $+3, R9
+	CMPQ        R9, DI
+	CMOVQGT     DI, R9
+	MOVLQSX     (SI)(R9*4), R9
+	SHLQ        $0x02, R9
+	VINSERTF128 $0x01, (AX)(R8*8), Y4, Y4
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, 16(AX)(R8*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R9*8), Y7, Y7
+	VUNPCKLPD   Y5, Y4, Y8
+	VUNPCKHPD   Y5, Y4, Y4
+	VUNPCKLPD   Y7, Y6, Y5
+	VUNPCKHPD   Y7, Y6, Y6
+	VMULPD      Y8, Y0, Y0
+	VFMADD231PD Y4, Y1, Y0
+	VFMADD231PD Y5, Y2, Y0
+	VFMADD231PD Y6, Y3, Y0
+	MOVQ        p+0(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        s+8(FP), SI
+	PREFETCHT0  2048(SI)(DX*8)
+	MOVQ        $+4, SI
+	CMPQ        BX, SI
+	CMOVQLT     BX, SI
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     32(DI), Y1
+	MOVQ        op+96(FP), SI
+	TESTQ       $+4, SI
+	JZ          begun_last
+	MOVQ        p+0(FP), SI
+	VMASKMOVPD  (SI)(DX*8), Y1, Y2
+	VADDPD      Y2, Y0, Y0
+
+begun_last:
+	MOVQ       op+96(FP), SI
+	TESTQ      $+8, SI
+	JNZ        store_last
+	MOVQ       op+96(FP), SI
+	TESTQ      $+3, SI
+	JZ         alpha_last
+	MOVQ       s+8(FP), SI
+	VMASKMOVPD (SI)(DX*8), Y1, Y2
+	MOVQ       op+96(FP), SI
+	ANDQ       $+3, SI
+	CMPQ       SI, $+2
+	JEQ        residual_last
+	JGT        quotient_last
+	VMULPD     Y2, Y0, Y0
+	JMP        alpha_last
+
+residual_last:
+	VSUBPD Y0, Y2, Y0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Y0, Y2, Y0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Y3
+	VMULPD       Y3, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Y3
+	MOVQ         p+0(FP), SI
+	VMASKMOVPD   (SI)(DX*8), Y1, Y2
+	VFMADD231PD  Y2, Y3, Y0
+
+store_last:
+	MOVQ       p+0(FP), SI
+	VMASKMOVPD Y0, Y1, (SI)(DX*8)
+	ADDQ       BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX2K4Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·spmmF64AVX2K4Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	VXORPS  Y0, Y0, Y0
+	MOVQ    fresh+96(FP), R8
+	TESTQ   R8, R8
+	JNZ     begun
+	MOVQ    c+0(FP), R8
+	VMOVUPD (R8), Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+
+next:
+	CMPQ       BX, $+4
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHLQ        $0x02, R10
+	SHRQ        $0x20, R11
+	SHLQ        $0x02, R11
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     16(AX)(R10*8), X7
+	VMOVUPS     16(AX)(R11*8), X8
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	SHLQ        $0x02, R9
+	SHRQ        $0x20, R10
+	SHLQ        $0x02, R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R9*8), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R10*8), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	VMOVUPD     (SI), Y8
+	VFMADD231PD Y9, Y8, Y1
+	VFMADD231PD Y5, Y8, Y2
+	VFMADD231PD Y6, Y8, Y3
+	VFMADD231PD Y7, Y8, Y4
+	MOVQ        DI, R9
+	SHLQ        $0x02, R9
+	ADDQ        R9, SI
+	ADDQ        $+4, DX
+	SUBQ        $+4, BX
+	JMP         next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+4
+	JL         last
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVQ        (R9), R11
+	MOVL        R11, R10
+	SHLQ        $0x02, R10
+	SHRQ        $0x20, R11
+	SHLQ        $0x02, R11
+	VMOVUPS     (AX)(R10*8), X5
+	VMOVUPS     (AX)(R11*8), X6
+	VMOVUPS     16(AX)(R10*8), X7
+	VMOVUPS     16(AX)(R11*8), X8
+	MOVQ        8(R9), R10
+	MOVL        R10, R9
+	SHLQ        $0x02, R9
+	SHRQ        $0x20, R10
+	SHLQ        $0x02, R10
+	VINSERTF128 $0x01, (AX)(R9*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R10*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R9*8), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R10*8), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y8
+	VMASKMOVPD  (SI), Y8, Y10
+	VANDPS      Y8, Y9, Y9
+	VFMADD231PD Y9, Y10, Y1
+	VANDPS      Y8, Y5, Y5
+	VFMADD231PD Y5, Y10, Y2
+	VANDPS      Y8, Y6, Y6
+	VFMADD231PD Y6, Y10, Y3
+	VANDPS      Y8, Y7, Y7
+	VFMADD231PD Y7, Y10, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+	JMP         ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0  2048(CX)(DX*4)
+	LEAQ        (CX)(DX*4), R9
+	LEAQ        -1(BX), R10
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VXORPS      Y8, Y8, Y8
+	MOVLQSX     (R9), R11
+	SHLQ        $0x02, R11
+	MOVQ        $+1, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	SHLQ        $0x02, R12
+	VMOVUPS     (AX)(R11*8), X5
+	VMOVUPS     (AX)(R12*8), X6
+	VMOVUPS     16(AX)(R11*8), X7
+	VMOVUPS     16(AX)(R12*8), X8
+	MOVQ        $+2, R11
+	CMPQ        R11, R10
+	CMOVQGT     R10, R11
+	MOVLQSX     (R9)(R11*4), R11
+	SHLQ        $0x02, R11
+	MOVQ        $+3, R12
+	CMPQ        R12, R10
+	CMOVQGT     R10, R12
+	MOVLQSX     (R9)(R12*4), R12
+	SHLQ        $0x02, R12
+	VINSERTF128 $0x01, (AX)(R11*8), Y5, Y5
+	VINSERTF128 $0x01, (AX)(R12*8), Y6, Y6
+	VINSERTF128 $0x01, 16(AX)(R11*8), Y7, Y7
+	VINSERTF128 $0x01, 16(AX)(R12*8), Y8, Y8
+	VUNPCKLPD   Y6, Y5, Y9
+	VUNPCKHPD   Y6, Y5, Y5
+	VUNPCKLPD   Y8, Y7, Y6
+	VUNPCKHPD   Y8, Y7, Y7
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y8
+	VMASKMOVPD  (SI), Y8, Y10
+	VANDPS      Y8, Y9, Y9
+	VFMADD231PD Y9, Y10, Y1
+	VANDPS      Y8, Y5, Y5
+	VFMADD231PD Y5, Y10, Y2
+	VANDPS      Y8, Y6, Y6
+	VFMADD231PD Y6, Y10, Y3
+	VANDPS      Y8, Y7, Y7
+	VFMADD231PD Y7, Y10, Y4
+	MOVQ        $+4, R9
+	CMPQ        BX, R9
+	CMOVQLT     BX, R9
+	IMULQ       DI, R9
+	ADDQ        R9, SI
+	ADDQ        BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Y5
+	VUNPCKLPD    Y2, Y1, Y6
+	VUNPCKHPD    Y2, Y1, Y1
+	VADDPD       Y6, Y1, Y6
+	VUNPCKLPD    Y4, Y3, Y1
+	VUNPCKHPD    Y4, Y3, Y2
+	VADDPD       Y1, Y2, Y1
+	VPERM2F128   $0x20, Y1, Y6, Y2
+	VPERM2F128   $0x31, Y1, Y6, Y1
+	VADDPD       Y2, Y1, Y2
+	VFMADD231PD  Y2, Y5, Y0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPD      Y0, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
 	JMP          row
 
 done:

@@ -15667,32 +15667,36 @@ fetched_whole:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X1
 	VMOVHPD      (AX)(R9*1), X1, X1
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VMOVSD       (AX)(R8*1), X2
-	VMOVHPD      (AX)(DI*1), X2, X2
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VMOVSD       (AX)(DI*1), X2
+	VMOVHPD      (AX)(R8*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z1
 	MOVQ         p+0(FP), DI
@@ -15790,32 +15794,36 @@ fetched_part8:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X1
 	VMOVHPD      (AX)(R9*1), X1, X1
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X2
 	VMOVHPD      (AX)(R9*1), X2, X2
 	VINSERTF32X4 $0x02, X2, Z1, Z1
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VMOVSD       (AX)(R8*1), X2
-	VMOVHPD      (AX)(DI*1), X2, X2
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VMOVSD       (AX)(DI*1), X2
+	VMOVHPD      (AX)(R8*1), X2, X2
 	VINSERTF32X4 $0x03, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z0
 	MOVQ         p+0(FP), DI
@@ -15898,18 +15906,20 @@ fetched_part4:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z1, Z1, Z1
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVSD       (AX)(R8*1), X1
 	VMOVHPD      (AX)(R9*1), X1, X1
-	MOVLQSX      8(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      12(DI), DI
+	MOVQ         8(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VMOVSD       (AX)(R8*1), X2
-	VMOVHPD      (AX)(DI*1), X2, X2
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VMOVSD       (AX)(DI*1), X2
+	VMOVHPD      (AX)(R8*1), X2, X2
 	VINSERTF32X4 $0x01, X2, Z1, Z1
 	VMULPD       Z1, Z0, Z0
 	MOVQ         p+0(FP), DI
@@ -16197,32 +16207,36 @@ fetched_whole:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X2
 	VMOVHPD      (AX)(R12*1), X2, X2
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VINSERTF32X4 $0x02, X3, Z2, Z2
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VMOVSD       (AX)(R11*1), X3
-	VMOVHPD      (AX)(R10*1), X3, X3
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R10*1), X3
+	VMOVHPD      (AX)(R11*1), X3, X3
 	VINSERTF32X4 $0x03, X3, Z2, Z2
 	VMOVUPD      (DI), Z3
 	VFMADD231PD  Z2, Z3, Z1
@@ -16276,32 +16290,36 @@ fetched_part8:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X2
 	VMOVHPD      (AX)(R12*1), X2, X2
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X3
 	VMOVHPD      (AX)(R12*1), X3, X3
 	VINSERTF32X4 $0x02, X3, Z2, Z2
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VMOVSD       (AX)(R11*1), X3
-	VMOVHPD      (AX)(R10*1), X3, X3
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R10*1), X3
+	VMOVHPD      (AX)(R11*1), X3, X3
 	VINSERTF32X4 $0x03, X3, Z2, Z2
 	MOVQ         $+8, R10
 	CMPQ         SI, R10
@@ -16342,18 +16360,20 @@ fetched_part4:
 	PREFETCHT0   2048(DX)(BX*4)
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z2, Z2, Z2
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVSD       (AX)(R11*1), X2
 	VMOVHPD      (AX)(R12*1), X2, X2
-	MOVLQSX      8(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      12(R10), R10
+	MOVQ         8(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VMOVSD       (AX)(R11*1), X3
-	VMOVHPD      (AX)(R10*1), X3, X3
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VMOVSD       (AX)(R10*1), X3
+	VMOVHPD      (AX)(R11*1), X3, X3
 	VINSERTF32X4 $0x01, X3, Z2, Z2
 	MOVQ         $+4, R10
 	CMPQ         SI, R10
@@ -16508,6 +16528,805 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX512K1Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K1Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Z0
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X1
+	VMOVHPD      (AX)(R8*8), X1, X1
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	SHRQ         $0x20, DI
+	VMOVSD       (AX)(SI*8), X2
+	VMOVHPD      (AX)(DI*8), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPD       Z1, Z0, Z1
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z2
+	VADDPD       Z2, Z1, Z1
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Z2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z2, Z1, Z1
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Z1, Z2, Z1
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Z1, Z2, Z1
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z3
+	VMULPD       Z3, Z1, Z1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z3
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z2
+	VFMADD231PD  Z2, Z3, Z1
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z1, (SI)(DX*8)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X1
+	VMOVHPD      (AX)(R8*8), X1, X1
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X2
+	VMOVHPD      (AX)(R8*8), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	SHRQ         $0x20, DI
+	VMOVSD       (AX)(SI*8), X2
+	VMOVHPD      (AX)(DI*8), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part8:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z1, Z1, Z1
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHRQ         $0x20, R8
+	VMOVSD       (AX)(DI*8), X1
+	VMOVHPD      (AX)(R8*8), X1, X1
+	MOVQ         8(SI), DI
+	MOVL         DI, SI
+	SHRQ         $0x20, DI
+	VMOVSD       (AX)(SI*8), X2
+	VMOVHPD      (AX)(DI*8), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+4, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part4
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y1, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z1, Z1, Z1
+	MOVLQSX      (SI), R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	VMOVSD       (AX)(R8*8), X1
+	VMOVHPD      (AX)(R9*8), X1, X1
+	MOVQ         $+2, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+3, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	VMOVSD       (AX)(R8*8), X2
+	VMOVHPD      (AX)(R9*8), X2, X2
+	VINSERTF32X4 $0x01, X2, Z1, Z1
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	VMOVSD       (AX)(R8*8), X2
+	VMOVHPD      (AX)(R9*8), X2, X2
+	VINSERTF32X4 $0x02, X2, Z1, Z1
+	MOVQ         $+6, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	MOVQ         $+7, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	VMOVSD       (AX)(R8*8), X2
+	VMOVHPD      (AX)(R9*8), X2, X2
+	VINSERTF32X4 $0x03, X2, Z1, Z1
+	VMULPD       Z1, Z0, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K1Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K1Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+1, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPD.Z (R8), K1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X2
+	VMOVHPD      (AX)(R11*8), X2, X2
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	VMOVUPD      (SI), Z3
+	VFMADD231PD  Z2, Z3, Z1
+	MOVQ         DI, R9
+	SHLQ         $0x03, R9
+	ADDQ         R9, SI
+	ADDQ         $+8, DX
+	SUBQ         $+8, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X2
+	VMOVHPD      (AX)(R11*8), X2, X2
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X3
+	VMOVHPD      (AX)(R11*8), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z3
+	VFMADD231PD  Z2, Z3, K2, Z1
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z2, Z2, Z2
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHRQ         $0x20, R11
+	VMOVSD       (AX)(R10*8), X2
+	VMOVHPD      (AX)(R11*8), X2, X2
+	MOVQ         8(R9), R10
+	MOVL         R10, R9
+	SHRQ         $0x20, R10
+	VMOVSD       (AX)(R9*8), X3
+	VMOVHPD      (AX)(R10*8), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z3, Z3, Z3
+	VMOVUPD.Z    (SI), K2, Y3
+	VFMADD231PD  Z2, Z3, K2, Z1
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z2, Z2, Z2
+	MOVLQSX      (R9), R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	VMOVSD       (AX)(R11*8), X2
+	VMOVHPD      (AX)(R12*8), X2, X2
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	VMOVSD       (AX)(R11*8), X3
+	VMOVHPD      (AX)(R12*8), X3, X3
+	VINSERTF32X4 $0x01, X3, Z2, Z2
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	VMOVSD       (AX)(R11*8), X3
+	VMOVHPD      (AX)(R12*8), X3, X3
+	VINSERTF32X4 $0x02, X3, Z2, Z2
+	MOVQ         $+6, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	MOVQ         $+7, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	VMOVSD       (AX)(R11*8), X3
+	VMOVHPD      (AX)(R12*8), X3, X3
+	VINSERTF32X4 $0x03, X3, Z2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z3
+	VFMADD231PD  Z2, Z3, K2, Z1
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z2
+	VUNPCKLPD    Z1, Z1, Z3
+	VUNPCKHPD    Z1, Z1, Z4
+	VADDPD       Z3, Z4, Z3
+	VUNPCKLPD    Z1, Z1, Z4
+	VUNPCKHPD    Z1, Z1, Z1
+	VADDPD       Z4, Z1, Z4
+	VSHUFF64X2   $0x88, Z4, Z3, Z1
+	VSHUFF64X2   $0xdd, Z4, Z3, Z3
+	VADDPD       Z1, Z3, Z1
+	VSHUFF64X2   $0x88, Z1, Z1, Z3
+	VSHUFF64X2   $0xdd, Z1, Z1, Z1
+	VADDPD       Z3, Z1, Z3
+	VFMADD231PD  Z3, Z2, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPD      Y0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX512K2(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX512K2(SB), NOSPLIT, $0-120
@@ -16562,30 +17381,34 @@ fetched_whole:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X2
 	VMOVUPS      (AX)(R9*1), X3
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z2, Z2
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z3, Z3
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z2, Z2
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z3, Z3
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z2, Z2
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z3, Z3
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z3, Z3
 	VUNPCKLPD    Z3, Z2, Z4
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z3
@@ -16686,30 +17509,34 @@ fetched_part8:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X2
 	VMOVUPS      (AX)(R9*1), X3
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z2, Z2
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z3, Z3
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z2, Z2
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z3, Z3
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z2, Z2
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z3, Z3
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z3, Z3
 	VUNPCKLPD    Z3, Z2, Z4
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z0
@@ -16795,18 +17622,20 @@ fetched_part4:
 	LEAQ         (DX)(BX*4), DI
 	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X2
 	VMOVUPS      (AX)(R9*1), X3
-	MOVLQSX      8(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      12(DI), DI
+	MOVQ         8(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x01, (AX)(R8*1), Z2, Z2
-	VINSERTF32X4 $0x01, (AX)(DI*1), Z3, Z3
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z3, Z3
 	VUNPCKLPD    Z3, Z2, Z4
 	VUNPCKHPD    Z3, Z2, Z2
 	VMULPD       Z4, Z0, Z0
@@ -17099,30 +17928,34 @@ fetched_whole:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X3
 	VMOVUPS      (AX)(R12*1), X4
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z3, Z3
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z4, Z4
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z3, Z3
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z4, Z4
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z3, Z3
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z4, Z4
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z4, Z4
 	VUNPCKLPD    Z4, Z3, Z5
 	VUNPCKHPD    Z4, Z3, Z3
 	VMOVUPD      (DI), Z4
@@ -17179,30 +18012,34 @@ fetched_part8:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X3
 	VMOVUPS      (AX)(R12*1), X4
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z3, Z3
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z4, Z4
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z3, Z3
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z4, Z4
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z3, Z3
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z4, Z4
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z4, Z4
 	VUNPCKLPD    Z4, Z3, Z5
 	VUNPCKHPD    Z4, Z3, Z3
 	MOVQ         $+8, R10
@@ -17246,18 +18083,20 @@ fetched_part4:
 	LEAQ         (DX)(BX*4), R10
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X3
 	VMOVUPS      (AX)(R12*1), X4
-	MOVLQSX      8(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      12(R10), R10
+	MOVQ         8(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R11*1), Z3, Z3
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z4, Z4
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z4, Z4
 	VUNPCKLPD    Z4, Z3, Z5
 	VUNPCKHPD    Z4, Z3, Z3
 	MOVQ         $+4, R10
@@ -17415,6 +18254,931 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX512K2Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K2Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VMOVUPS      (AX)(DI*8), X2
+	VMOVUPS      (AX)(R8*8), X3
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z3, Z3
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z2, Z2
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z3, Z3
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, DI
+	ADDQ         DI, DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z2
+	VMULPD       Z4, Z0, Z3
+	VFMADD231PD  Z2, Z1, Z3
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z2
+	VADDPD       Z2, Z3, Z3
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Z2
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z2, Z3, Z3
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Z3, Z2, Z3
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Z3, Z2, Z3
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z4
+	VMULPD       Z4, Z3, Z3
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z4
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z2
+	VFMADD231PD  Z2, Z4, Z3
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z3, (SI)(DX*8)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VMOVUPS      (AX)(DI*8), X2
+	VMOVUPS      (AX)(R8*8), X3
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z3, Z3
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z2, Z2
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z3, Z3
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, DI
+	ADDQ         DI, DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z2
+	VMULPD       Z4, Z0, Z0
+	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part8:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	ADDQ         DI, DI
+	SHRQ         $0x20, R8
+	ADDQ         R8, R8
+	VMOVUPS      (AX)(DI*8), X2
+	VMOVUPS      (AX)(R8*8), X3
+	MOVQ         8(SI), DI
+	MOVL         DI, SI
+	ADDQ         SI, SI
+	SHRQ         $0x20, DI
+	ADDQ         DI, DI
+	VINSERTF32X4 $0x01, (AX)(SI*8), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z2
+	VMULPD       Z4, Z0, Z0
+	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+4, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part4
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y1, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	ADDQ       SI, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	MOVLQSX      (SI), R8
+	ADDQ         R8, R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	VMOVUPS      (AX)(R8*8), X2
+	VMOVUPS      (AX)(R9*8), X3
+	MOVQ         $+2, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+3, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z2, Z2
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z3, Z3
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z2, Z2
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z3, Z3
+	MOVQ         $+6, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	ADDQ         R8, R8
+	MOVQ         $+7, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	ADDQ         R9, R9
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z2, Z2
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z3, Z3
+	VUNPCKLPD    Z3, Z2, Z4
+	VUNPCKHPD    Z3, Z2, Z2
+	VMULPD       Z4, Z0, Z0
+	VFMADD231PD  Z2, Z1, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K2Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K2Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+2, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPD.Z (R8), K1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VMOVUPS      (AX)(R10*8), X3
+	VMOVUPS      (AX)(R11*8), X4
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z4, Z4
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z4, Z4
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z4, Z4
+	VUNPCKLPD    Z4, Z3, Z5
+	VUNPCKHPD    Z4, Z3, Z3
+	VMOVUPD      (SI), Z4
+	VFMADD231PD  Z5, Z4, Z1
+	VFMADD231PD  Z3, Z4, Z2
+	MOVQ         DI, R9
+	SHLQ         $0x03, R9
+	ADDQ         R9, SI
+	ADDQ         $+8, DX
+	SUBQ         $+8, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VMOVUPS      (AX)(R10*8), X3
+	VMOVUPS      (AX)(R11*8), X4
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z4, Z4
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z4, Z4
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z4, Z4
+	VUNPCKLPD    Z4, Z3, Z5
+	VUNPCKHPD    Z4, Z3, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z4
+	VFMADD231PD  Z5, Z4, K2, Z1
+	VFMADD231PD  Z3, Z4, K2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	ADDQ         R10, R10
+	SHRQ         $0x20, R11
+	ADDQ         R11, R11
+	VMOVUPS      (AX)(R10*8), X3
+	VMOVUPS      (AX)(R11*8), X4
+	MOVQ         8(R9), R10
+	MOVL         R10, R9
+	ADDQ         R9, R9
+	SHRQ         $0x20, R10
+	ADDQ         R10, R10
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z4, Z4
+	VUNPCKLPD    Z4, Z3, Z5
+	VUNPCKHPD    Z4, Z3, Z3
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z4, Z4, Z4
+	VMOVUPD.Z    (SI), K2, Y4
+	VFMADD231PD  Z5, Z4, K2, Z1
+	VFMADD231PD  Z3, Z4, K2, Z2
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	ADDQ       R9, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	MOVLQSX      (R9), R11
+	ADDQ         R11, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	VMOVUPS      (AX)(R11*8), X3
+	VMOVUPS      (AX)(R12*8), X4
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z4, Z4
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z4, Z4
+	MOVQ         $+6, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	ADDQ         R11, R11
+	MOVQ         $+7, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	ADDQ         R12, R12
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z4, Z4
+	VUNPCKLPD    Z4, Z3, Z5
+	VUNPCKHPD    Z4, Z3, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z4
+	VFMADD231PD  Z5, Z4, K2, Z1
+	VFMADD231PD  Z3, Z4, K2, Z2
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z3
+	VUNPCKLPD    Z2, Z1, Z4
+	VUNPCKHPD    Z2, Z1, Z2
+	VADDPD       Z4, Z2, Z4
+	VUNPCKLPD    Z1, Z1, Z2
+	VUNPCKHPD    Z1, Z1, Z1
+	VADDPD       Z2, Z1, Z2
+	VSHUFF64X2   $0x88, Z2, Z4, Z1
+	VSHUFF64X2   $0xdd, Z2, Z4, Z2
+	VADDPD       Z1, Z2, Z1
+	VSHUFF64X2   $0x88, Z1, Z1, Z2
+	VSHUFF64X2   $0xdd, Z1, Z1, Z1
+	VADDPD       Z2, Z1, Z2
+	VFMADD231PD  Z2, Z3, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPD      Y0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX512K3(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX512K3(SB), NOSPLIT, $0-120
@@ -17471,40 +19235,44 @@ fetched_whole:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X3
 	VMOVUPS      (AX)(R9*1), X4
 	VMOVSD       16(AX)(R8*1), X5
 	VMOVHPD      16(AX)(R9*1), X5, X5
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z3, Z3
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z4, Z4
 	VMOVSD       16(AX)(R8*1), X6
 	VMOVHPD      16(AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z3, Z3
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z4, Z4
 	VMOVSD       16(AX)(R8*1), X6
 	VMOVHPD      16(AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z3, Z3
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z4, Z4
-	VMOVSD       16(AX)(R8*1), X6
-	VMOVHPD      16(AX)(DI*1), X6, X6
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
+	VMOVSD       16(AX)(DI*1), X6
+	VMOVHPD      16(AX)(R8*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VUNPCKLPD    Z4, Z3, Z6
 	VUNPCKHPD    Z4, Z3, Z3
@@ -17608,40 +19376,44 @@ fetched_part8:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X3
 	VMOVUPS      (AX)(R9*1), X4
 	VMOVSD       16(AX)(R8*1), X5
 	VMOVHPD      16(AX)(R9*1), X5, X5
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z3, Z3
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z4, Z4
 	VMOVSD       16(AX)(R8*1), X6
 	VMOVHPD      16(AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z3, Z3
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z4, Z4
 	VMOVSD       16(AX)(R8*1), X6
 	VMOVHPD      16(AX)(R9*1), X6, X6
 	VINSERTF32X4 $0x02, X6, Z5, Z5
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z3, Z3
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z4, Z4
-	VMOVSD       16(AX)(R8*1), X6
-	VMOVHPD      16(AX)(DI*1), X6, X6
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
+	VMOVSD       16(AX)(DI*1), X6
+	VMOVHPD      16(AX)(R8*1), X6, X6
 	VINSERTF32X4 $0x03, X6, Z5, Z5
 	VUNPCKLPD    Z4, Z3, Z6
 	VUNPCKHPD    Z4, Z3, Z3
@@ -17730,22 +19502,24 @@ fetched_part4:
 	VXORPS       Z3, Z3, Z3
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X3
 	VMOVUPS      (AX)(R9*1), X4
 	VMOVSD       16(AX)(R8*1), X5
 	VMOVHPD      16(AX)(R9*1), X5, X5
-	MOVLQSX      8(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      12(DI), DI
+	MOVQ         8(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x01, (AX)(R8*1), Z3, Z3
-	VINSERTF32X4 $0x01, (AX)(DI*1), Z4, Z4
-	VMOVSD       16(AX)(R8*1), X6
-	VMOVHPD      16(AX)(DI*1), X6, X6
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
+	VMOVSD       16(AX)(DI*1), X6
+	VMOVHPD      16(AX)(R8*1), X6, X6
 	VINSERTF32X4 $0x01, X6, Z5, Z5
 	VUNPCKLPD    Z4, Z3, Z6
 	VUNPCKHPD    Z4, Z3, Z3
@@ -18055,40 +19829,44 @@ fetched_whole:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X4
 	VMOVUPS      (AX)(R12*1), X5
 	VMOVSD       16(AX)(R11*1), X6
 	VMOVHPD      16(AX)(R12*1), X6, X6
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z5, Z5
 	VMOVSD       16(AX)(R11*1), X7
 	VMOVHPD      16(AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z5, Z5
 	VMOVSD       16(AX)(R11*1), X7
 	VMOVHPD      16(AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x02, X7, Z6, Z6
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z4, Z4
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z5, Z5
-	VMOVSD       16(AX)(R11*1), X7
-	VMOVHPD      16(AX)(R10*1), X7, X7
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
+	VMOVSD       16(AX)(R10*1), X7
+	VMOVHPD      16(AX)(R11*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z6, Z6
 	VUNPCKLPD    Z5, Z4, Z7
 	VUNPCKHPD    Z5, Z4, Z4
@@ -18148,40 +19926,44 @@ fetched_part8:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X4
 	VMOVUPS      (AX)(R12*1), X5
 	VMOVSD       16(AX)(R11*1), X6
 	VMOVHPD      16(AX)(R12*1), X6, X6
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z5, Z5
 	VMOVSD       16(AX)(R11*1), X7
 	VMOVHPD      16(AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z5, Z5
 	VMOVSD       16(AX)(R11*1), X7
 	VMOVHPD      16(AX)(R12*1), X7, X7
 	VINSERTF32X4 $0x02, X7, Z6, Z6
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z4, Z4
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z5, Z5
-	VMOVSD       16(AX)(R11*1), X7
-	VMOVHPD      16(AX)(R10*1), X7, X7
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
+	VMOVSD       16(AX)(R10*1), X7
+	VMOVHPD      16(AX)(R11*1), X7, X7
 	VINSERTF32X4 $0x03, X7, Z6, Z6
 	VUNPCKLPD    Z5, Z4, Z7
 	VUNPCKHPD    Z5, Z4, Z4
@@ -18228,22 +20010,24 @@ fetched_part4:
 	VXORPS       Z4, Z4, Z4
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X4
 	VMOVUPS      (AX)(R12*1), X5
 	VMOVSD       16(AX)(R11*1), X6
 	VMOVHPD      16(AX)(R12*1), X6, X6
-	MOVLQSX      8(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      12(R10), R10
+	MOVQ         8(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R11*1), Z4, Z4
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z5, Z5
-	VMOVSD       16(AX)(R11*1), X7
-	VMOVHPD      16(AX)(R10*1), X7, X7
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
+	VMOVSD       16(AX)(R10*1), X7
+	VMOVHPD      16(AX)(R11*1), X7, X7
 	VINSERTF32X4 $0x01, X7, Z6, Z6
 	VUNPCKLPD    Z5, Z4, Z7
 	VUNPCKHPD    Z5, Z4, Z4
@@ -18416,6 +20200,1025 @@ done:
 	VZEROUPPER
 	RET
 
+// func sddmmF64AVX512K3Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K3Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	VBROADCASTSD 16(SI), Z2
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VMOVUPS      (AX)(DI*8), X3
+	VMOVUPS      (AX)(R8*8), X4
+	VMOVSD       16(AX)(DI*8), X5
+	VMOVHPD      16(AX)(R8*8), X5, X5
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z4, Z4
+	VMOVSD       16(AX)(DI*8), X6
+	VMOVHPD      16(AX)(R8*8), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z4, Z4
+	VMOVSD       16(AX)(DI*8), X6
+	VMOVHPD      16(AX)(R8*8), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, DI
+	LEAQ         (DI)(DI*2), DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z4, Z4
+	VMOVSD       16(AX)(SI*8), X6
+	VMOVHPD      16(AX)(DI*8), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z3
+	VMULPD       Z6, Z0, Z4
+	VFMADD231PD  Z3, Z1, Z4
+	VFMADD231PD  Z5, Z2, Z4
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z3
+	VADDPD       Z3, Z4, Z4
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Z3
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z3, Z4, Z4
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Z4, Z3, Z4
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Z4, Z3, Z4
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z5
+	VMULPD       Z5, Z4, Z4
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z5
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z3
+	VFMADD231PD  Z3, Z5, Z4
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z4, (SI)(DX*8)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VMOVUPS      (AX)(DI*8), X3
+	VMOVUPS      (AX)(R8*8), X4
+	VMOVSD       16(AX)(DI*8), X5
+	VMOVHPD      16(AX)(R8*8), X5, X5
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z4, Z4
+	VMOVSD       16(AX)(DI*8), X6
+	VMOVHPD      16(AX)(R8*8), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z4, Z4
+	VMOVSD       16(AX)(DI*8), X6
+	VMOVHPD      16(AX)(R8*8), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, DI
+	LEAQ         (DI)(DI*2), DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z4, Z4
+	VMOVSD       16(AX)(SI*8), X6
+	VMOVHPD      16(AX)(DI*8), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z3
+	VMULPD       Z6, Z0, Z0
+	VFMADD231PD  Z3, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part8:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	LEAQ         (DI)(DI*2), DI
+	SHRQ         $0x20, R8
+	LEAQ         (R8)(R8*2), R8
+	VMOVUPS      (AX)(DI*8), X3
+	VMOVUPS      (AX)(R8*8), X4
+	VMOVSD       16(AX)(DI*8), X5
+	VMOVHPD      16(AX)(R8*8), X5, X5
+	MOVQ         8(SI), DI
+	MOVL         DI, SI
+	LEAQ         (SI)(SI*2), SI
+	SHRQ         $0x20, DI
+	LEAQ         (DI)(DI*2), DI
+	VINSERTF32X4 $0x01, (AX)(SI*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VMOVSD       16(AX)(SI*8), X6
+	VMOVHPD      16(AX)(DI*8), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z3
+	VMULPD       Z6, Z0, Z0
+	VFMADD231PD  Z3, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+4, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part4
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y1, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	LEAQ       (SI)(SI*2), SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	MOVLQSX      (SI), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	VMOVUPS      (AX)(R8*8), X3
+	VMOVUPS      (AX)(R9*8), X4
+	VMOVSD       16(AX)(R8*8), X5
+	VMOVHPD      16(AX)(R9*8), X5, X5
+	MOVQ         $+2, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+3, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z3, Z3
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z4, Z4
+	VMOVSD       16(AX)(R8*8), X6
+	VMOVHPD      16(AX)(R9*8), X6, X6
+	VINSERTF32X4 $0x01, X6, Z5, Z5
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z3, Z3
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z4, Z4
+	VMOVSD       16(AX)(R8*8), X6
+	VMOVHPD      16(AX)(R9*8), X6, X6
+	VINSERTF32X4 $0x02, X6, Z5, Z5
+	MOVQ         $+6, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	LEAQ         (R8)(R8*2), R8
+	MOVQ         $+7, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	LEAQ         (R9)(R9*2), R9
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z3, Z3
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z4, Z4
+	VMOVSD       16(AX)(R8*8), X6
+	VMOVHPD      16(AX)(R9*8), X6, X6
+	VINSERTF32X4 $0x03, X6, Z5, Z5
+	VUNPCKLPD    Z4, Z3, Z6
+	VUNPCKHPD    Z4, Z3, Z3
+	VMULPD       Z6, Z0, Z0
+	VFMADD231PD  Z3, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K3Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K3Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	MOVQ      $+3, R8
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VXORPS    Z0, Z0, Z0
+	MOVQ      fresh+96(FP), R8
+	TESTQ     R8, R8
+	JNZ       begun
+	MOVQ      c+0(FP), R8
+	VMOVUPD.Z (R8), K1, Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVUPS      (AX)(R10*8), X4
+	VMOVUPS      (AX)(R11*8), X5
+	VMOVSD       16(AX)(R10*8), X6
+	VMOVHPD      16(AX)(R11*8), X6, X6
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z5, Z5
+	VMOVSD       16(AX)(R10*8), X7
+	VMOVHPD      16(AX)(R11*8), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z5, Z5
+	VMOVSD       16(AX)(R10*8), X7
+	VMOVHPD      16(AX)(R11*8), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z5, Z5
+	VMOVSD       16(AX)(R9*8), X7
+	VMOVHPD      16(AX)(R10*8), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VUNPCKLPD    Z5, Z4, Z7
+	VUNPCKHPD    Z5, Z4, Z4
+	VMOVUPD      (SI), Z5
+	VFMADD231PD  Z7, Z5, Z1
+	VFMADD231PD  Z4, Z5, Z2
+	VFMADD231PD  Z6, Z5, Z3
+	MOVQ         DI, R9
+	SHLQ         $0x03, R9
+	ADDQ         R9, SI
+	ADDQ         $+8, DX
+	SUBQ         $+8, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVUPS      (AX)(R10*8), X4
+	VMOVUPS      (AX)(R11*8), X5
+	VMOVSD       16(AX)(R10*8), X6
+	VMOVHPD      16(AX)(R11*8), X6, X6
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z5, Z5
+	VMOVSD       16(AX)(R10*8), X7
+	VMOVHPD      16(AX)(R11*8), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z5, Z5
+	VMOVSD       16(AX)(R10*8), X7
+	VMOVHPD      16(AX)(R11*8), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z5, Z5
+	VMOVSD       16(AX)(R9*8), X7
+	VMOVHPD      16(AX)(R10*8), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VUNPCKLPD    Z5, Z4, Z7
+	VUNPCKHPD    Z5, Z4, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z5
+	VFMADD231PD  Z7, Z5, K2, Z1
+	VFMADD231PD  Z4, Z5, K2, Z2
+	VFMADD231PD  Z6, Z5, K2, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	LEAQ         (R10)(R10*2), R10
+	SHRQ         $0x20, R11
+	LEAQ         (R11)(R11*2), R11
+	VMOVUPS      (AX)(R10*8), X4
+	VMOVUPS      (AX)(R11*8), X5
+	VMOVSD       16(AX)(R10*8), X6
+	VMOVHPD      16(AX)(R11*8), X6, X6
+	MOVQ         8(R9), R10
+	MOVL         R10, R9
+	LEAQ         (R9)(R9*2), R9
+	SHRQ         $0x20, R10
+	LEAQ         (R10)(R10*2), R10
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VMOVSD       16(AX)(R9*8), X7
+	VMOVHPD      16(AX)(R10*8), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	VUNPCKLPD    Z5, Z4, Z7
+	VUNPCKHPD    Z5, Z4, Z4
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VXORPS       Z5, Z5, Z5
+	VMOVUPD.Z    (SI), K2, Y5
+	VFMADD231PD  Z7, Z5, K2, Z1
+	VFMADD231PD  Z4, Z5, K2, Z2
+	VFMADD231PD  Z6, Z5, K2, Z3
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	LEAQ       (R9)(R9*2), R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	MOVLQSX      (R9), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	VMOVUPS      (AX)(R11*8), X4
+	VMOVUPS      (AX)(R12*8), X5
+	VMOVSD       16(AX)(R11*8), X6
+	VMOVHPD      16(AX)(R12*8), X6, X6
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z5, Z5
+	VMOVSD       16(AX)(R11*8), X7
+	VMOVHPD      16(AX)(R12*8), X7, X7
+	VINSERTF32X4 $0x01, X7, Z6, Z6
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z5, Z5
+	VMOVSD       16(AX)(R11*8), X7
+	VMOVHPD      16(AX)(R12*8), X7, X7
+	VINSERTF32X4 $0x02, X7, Z6, Z6
+	MOVQ         $+6, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	LEAQ         (R11)(R11*2), R11
+	MOVQ         $+7, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	LEAQ         (R12)(R12*2), R12
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z5, Z5
+	VMOVSD       16(AX)(R11*8), X7
+	VMOVHPD      16(AX)(R12*8), X7, X7
+	VINSERTF32X4 $0x03, X7, Z6, Z6
+	VUNPCKLPD    Z5, Z4, Z7
+	VUNPCKHPD    Z5, Z4, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K2
+	VMOVUPD.Z    (SI), K2, Z5
+	VFMADD231PD  Z7, Z5, K2, Z1
+	VFMADD231PD  Z4, Z5, K2, Z2
+	VFMADD231PD  Z6, Z5, K2, Z3
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z4
+	VUNPCKLPD    Z2, Z1, Z5
+	VUNPCKHPD    Z2, Z1, Z2
+	VADDPD       Z5, Z2, Z5
+	VUNPCKLPD    Z1, Z3, Z2
+	VUNPCKHPD    Z1, Z3, Z1
+	VADDPD       Z2, Z1, Z2
+	VSHUFF64X2   $0x88, Z2, Z5, Z1
+	VSHUFF64X2   $0xdd, Z2, Z5, Z2
+	VADDPD       Z1, Z2, Z1
+	VSHUFF64X2   $0x88, Z1, Z1, Z2
+	VSHUFF64X2   $0xdd, Z1, Z1, Z1
+	VADDPD       Z2, Z1, Z2
+	VFMADD231PD  Z2, Z4, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPD      Y0, K1, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
 // func sddmmF64AVX512K4(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
 TEXT ·sddmmF64AVX512K4(SB), NOSPLIT, $0-120
@@ -18474,38 +21277,42 @@ fetched_whole:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      16(AX)(R8*1), X6
 	VMOVUPS      16(AX)(R9*1), X7
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z6, Z6
 	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z7, Z7
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x02, 16(AX)(R8*1), Z6, Z6
 	VINSERTF32X4 $0x02, 16(AX)(R9*1), Z7, Z7
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z5, Z5
-	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z6, Z6
-	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z7, Z7
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z7, Z7
 	VUNPCKLPD    Z5, Z4, Z8
 	VUNPCKHPD    Z5, Z4, Z4
 	VUNPCKLPD    Z7, Z6, Z5
@@ -18612,38 +21419,42 @@ fetched_part8:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      16(AX)(R8*1), X6
 	VMOVUPS      16(AX)(R9*1), X7
-	MOVLQSX      8(DI), R8
+	MOVQ         8(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      12(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x01, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z6, Z6
 	VINSERTF32X4 $0x01, 16(AX)(R9*1), Z7, Z7
-	MOVLQSX      16(DI), R8
+	MOVQ         16(DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      20(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VINSERTF32X4 $0x02, (AX)(R8*1), Z4, Z4
 	VINSERTF32X4 $0x02, (AX)(R9*1), Z5, Z5
 	VINSERTF32X4 $0x02, 16(AX)(R8*1), Z6, Z6
 	VINSERTF32X4 $0x02, 16(AX)(R9*1), Z7, Z7
-	MOVLQSX      24(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      28(DI), DI
+	MOVQ         24(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x03, (AX)(R8*1), Z4, Z4
-	VINSERTF32X4 $0x03, (AX)(DI*1), Z5, Z5
-	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z6, Z6
-	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z7, Z7
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x03, (AX)(DI*1), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R8*1), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R8*1), Z7, Z7
 	VUNPCKLPD    Z5, Z4, Z8
 	VUNPCKHPD    Z5, Z4, Z4
 	VUNPCKLPD    Z7, Z6, Z5
@@ -18735,22 +21546,24 @@ fetched_part4:
 	VXORPS       Z5, Z5, Z5
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
-	MOVLQSX      (DI), R8
+	MOVQ         (DI), R9
+	MOVL         R9, R8
 	IMULQ        CX, R8
-	MOVLQSX      4(DI), R9
+	SHRQ         $0x20, R9
 	IMULQ        CX, R9
 	VMOVUPS      (AX)(R8*1), X4
 	VMOVUPS      (AX)(R9*1), X5
 	VMOVUPS      16(AX)(R8*1), X6
 	VMOVUPS      16(AX)(R9*1), X7
-	MOVLQSX      8(DI), R8
-	IMULQ        CX, R8
-	MOVLQSX      12(DI), DI
+	MOVQ         8(DI), R8
+	MOVL         R8, DI
 	IMULQ        CX, DI
-	VINSERTF32X4 $0x01, (AX)(R8*1), Z4, Z4
-	VINSERTF32X4 $0x01, (AX)(DI*1), Z5, Z5
-	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z6, Z6
-	VINSERTF32X4 $0x01, 16(AX)(DI*1), Z7, Z7
+	SHRQ         $0x20, R8
+	IMULQ        CX, R8
+	VINSERTF32X4 $0x01, (AX)(DI*1), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*1), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(DI*1), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R8*1), Z7, Z7
 	VUNPCKLPD    Z5, Z4, Z8
 	VUNPCKHPD    Z5, Z4, Z4
 	VUNPCKLPD    Z7, Z6, Z5
@@ -19061,38 +21874,42 @@ fetched_whole:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      16(AX)(R11*1), X7
 	VMOVUPS      16(AX)(R12*1), X8
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z7, Z7
 	VINSERTF32X4 $0x01, 16(AX)(R12*1), Z8, Z8
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x02, 16(AX)(R11*1), Z7, Z7
 	VINSERTF32X4 $0x02, 16(AX)(R12*1), Z8, Z8
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z7, Z7
-	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z8, Z8
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z8, Z8
 	VUNPCKLPD    Z6, Z5, Z9
 	VUNPCKHPD    Z6, Z5, Z5
 	VUNPCKLPD    Z8, Z7, Z6
@@ -19155,38 +21972,42 @@ fetched_part8:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      16(AX)(R11*1), X7
 	VMOVUPS      16(AX)(R12*1), X8
-	MOVLQSX      8(R10), R11
+	MOVQ         8(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      12(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x01, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z7, Z7
 	VINSERTF32X4 $0x01, 16(AX)(R12*1), Z8, Z8
-	MOVLQSX      16(R10), R11
+	MOVQ         16(R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      20(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VINSERTF32X4 $0x02, (AX)(R11*1), Z5, Z5
 	VINSERTF32X4 $0x02, (AX)(R12*1), Z6, Z6
 	VINSERTF32X4 $0x02, 16(AX)(R11*1), Z7, Z7
 	VINSERTF32X4 $0x02, 16(AX)(R12*1), Z8, Z8
-	MOVLQSX      24(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      28(R10), R10
+	MOVQ         24(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x03, (AX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x03, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z7, Z7
-	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z8, Z8
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x03, (AX)(R10*1), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R11*1), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R11*1), Z8, Z8
 	VUNPCKLPD    Z6, Z5, Z9
 	VUNPCKHPD    Z6, Z5, Z5
 	VUNPCKLPD    Z8, Z7, Z6
@@ -19236,22 +22057,24 @@ fetched_part4:
 	VXORPS       Z6, Z6, Z6
 	VXORPS       Z7, Z7, Z7
 	VXORPS       Z8, Z8, Z8
-	MOVLQSX      (R10), R11
+	MOVQ         (R10), R12
+	MOVL         R12, R11
 	IMULQ        CX, R11
-	MOVLQSX      4(R10), R12
+	SHRQ         $0x20, R12
 	IMULQ        CX, R12
 	VMOVUPS      (AX)(R11*1), X5
 	VMOVUPS      (AX)(R12*1), X6
 	VMOVUPS      16(AX)(R11*1), X7
 	VMOVUPS      16(AX)(R12*1), X8
-	MOVLQSX      8(R10), R11
-	IMULQ        CX, R11
-	MOVLQSX      12(R10), R10
+	MOVQ         8(R10), R11
+	MOVL         R11, R10
 	IMULQ        CX, R10
-	VINSERTF32X4 $0x01, (AX)(R11*1), Z5, Z5
-	VINSERTF32X4 $0x01, (AX)(R10*1), Z6, Z6
-	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z7, Z7
-	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z8, Z8
+	SHRQ         $0x20, R11
+	IMULQ        CX, R11
+	VINSERTF32X4 $0x01, (AX)(R10*1), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*1), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R10*1), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R11*1), Z8, Z8
 	VUNPCKLPD    Z6, Z5, Z9
 	VUNPCKHPD    Z6, Z5, Z5
 	VUNPCKLPD    Z8, Z7, Z6
@@ -19421,6 +22244,1035 @@ ended:
 	SUBQ         (R9), SI
 	ADDQ         $+8, R9
 	MOVQ         R9, ptr+64(FP)
+	JMP          row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sddmmF64AVX512K4Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, FMA3, MMX+
+TEXT ·sddmmF64AVX512K4Packed(SB), NOSPLIT, $0-120
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+
+row:
+	MOVQ         a+16(FP), SI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	VBROADCASTSD 16(SI), Z2
+	VBROADCASTSD 24(SI), Z3
+	MOVQ         step+24(FP), DI
+	ADDQ         DI, SI
+	MOVQ         SI, a+16(FP)
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      16(AX)(DI*8), X6
+	VMOVUPS      16(AX)(R8*8), X7
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(DI*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R8*8), Z7, Z7
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x02, 16(AX)(DI*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R8*8), Z7, Z7
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	SHLQ         $0x02, SI
+	SHRQ         $0x20, DI
+	SHLQ         $0x02, DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(DI*8), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z4
+	VUNPCKLPD    Z7, Z6, Z5
+	VUNPCKHPD    Z7, Z6, Z6
+	VMULPD       Z8, Z0, Z7
+	VFMADD231PD  Z4, Z1, Z7
+	VFMADD231PD  Z5, Z2, Z7
+	VFMADD231PD  Z6, Z3, Z7
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_whole
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z4
+	VADDPD       Z4, Z7, Z7
+
+begun_whole:
+	MOVQ    op+96(FP), SI
+	TESTQ   $+8, SI
+	JNZ     store_whole
+	MOVQ    op+96(FP), SI
+	TESTQ   $+3, SI
+	JZ      alpha_whole
+	MOVQ    s+8(FP), SI
+	VMOVUPD (SI)(DX*8), Z4
+	MOVQ    op+96(FP), SI
+	ANDQ    $+3, SI
+	CMPQ    SI, $+2
+	JEQ     residual_whole
+	JGT     quotient_whole
+	VMULPD  Z4, Z7, Z7
+	JMP     alpha_whole
+
+residual_whole:
+	VSUBPD Z7, Z4, Z7
+	JMP    alpha_whole
+
+quotient_whole:
+	VDIVPD Z7, Z4, Z7
+
+alpha_whole:
+	VBROADCASTSD alpha+104(FP), Z5
+	VMULPD       Z5, Z7, Z7
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_whole
+	VBROADCASTSD beta+112(FP), Z5
+	MOVQ         p+0(FP), SI
+	VMOVUPD      (SI)(DX*8), Z4
+	VFMADD231PD  Z4, Z5, Z7
+
+store_whole:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z7, (SI)(DX*8)
+	ADDQ    $+8, DX
+	SUBQ    $+8, BX
+	JMP     next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      16(AX)(DI*8), X6
+	VMOVUPS      16(AX)(R8*8), X7
+	MOVQ         8(SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(DI*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R8*8), Z7, Z7
+	MOVQ         16(SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VINSERTF32X4 $0x02, (AX)(DI*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z5, Z5
+	VINSERTF32X4 $0x02, 16(AX)(DI*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R8*8), Z7, Z7
+	MOVQ         24(SI), DI
+	MOVL         DI, SI
+	SHLQ         $0x02, SI
+	SHRQ         $0x20, DI
+	SHLQ         $0x02, DI
+	VINSERTF32X4 $0x03, (AX)(SI*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(DI*8), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(DI*8), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z4
+	VUNPCKLPD    Z7, Z6, Z5
+	VUNPCKHPD    Z7, Z6, Z6
+	VMULPD       Z8, Z0, Z0
+	VFMADD231PD  Z4, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part8
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_part8:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part8
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part8
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part8
+	JGT       quotient_part8
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_part8
+
+residual_part8:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_part8
+
+quotient_part8:
+	VDIVPD Z0, Z1, Z0
+
+alpha_part8:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part8
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_part8:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+part4:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVQ         (SI), R8
+	MOVL         R8, DI
+	SHLQ         $0x02, DI
+	SHRQ         $0x20, R8
+	SHLQ         $0x02, R8
+	VMOVUPS      (AX)(DI*8), X4
+	VMOVUPS      (AX)(R8*8), X5
+	VMOVUPS      16(AX)(DI*8), X6
+	VMOVUPS      16(AX)(R8*8), X7
+	MOVQ         8(SI), DI
+	MOVL         DI, SI
+	SHLQ         $0x02, SI
+	SHRQ         $0x20, DI
+	SHLQ         $0x02, DI
+	VINSERTF32X4 $0x01, (AX)(SI*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(DI*8), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(SI*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(DI*8), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z4
+	VUNPCKLPD    Z7, Z6, Z5
+	VUNPCKHPD    Z7, Z6, Z6
+	VMULPD       Z8, Z0, Z0
+	VFMADD231PD  Z4, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+4, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_part4
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VADDPD       Y1, Y0, Y0
+
+begun_part4:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_part4
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_part4
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Y1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_part4
+	JGT       quotient_part4
+	VMULPD    Y1, Y0, Y0
+	JMP       alpha_part4
+
+residual_part4:
+	VSUBPD Y0, Y1, Y0
+	JMP    alpha_part4
+
+quotient_part4:
+	VDIVPD Y0, Y1, Y0
+
+alpha_part4:
+	VBROADCASTSD alpha+104(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_part4
+	VBROADCASTSD beta+112(FP), Y2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+store_part4:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Y0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+	JMP     ended
+
+last:
+	MOVQ       ahead+88(FP), SI
+	SUBQ       DX, SI
+	CMPQ       SI, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    260(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    264(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    268(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    272(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    276(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    280(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+	MOVLQSX    284(CX)(DX*4), SI
+	SHLQ       $0x02, SI
+	PREFETCHT0 (AX)(SI*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), SI
+	LEAQ         -1(BX), DI
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	MOVLQSX      (SI), R8
+	SHLQ         $0x02, R8
+	MOVQ         $+1, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	SHLQ         $0x02, R9
+	VMOVUPS      (AX)(R8*8), X4
+	VMOVUPS      (AX)(R9*8), X5
+	VMOVUPS      16(AX)(R8*8), X6
+	VMOVUPS      16(AX)(R9*8), X7
+	MOVQ         $+2, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	SHLQ         $0x02, R8
+	MOVQ         $+3, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	SHLQ         $0x02, R9
+	VINSERTF32X4 $0x01, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x01, 16(AX)(R8*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R9*8), Z7, Z7
+	MOVQ         $+4, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	SHLQ         $0x02, R8
+	MOVQ         $+5, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	SHLQ         $0x02, R9
+	VINSERTF32X4 $0x02, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x02, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x02, 16(AX)(R8*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R9*8), Z7, Z7
+	MOVQ         $+6, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	MOVLQSX      (SI)(R8*4), R8
+	SHLQ         $0x02, R8
+	MOVQ         $+7, R9
+	CMPQ         R9, DI
+	CMOVQGT      DI, R9
+	MOVLQSX      (SI)(R9*4), R9
+	SHLQ         $0x02, R9
+	VINSERTF32X4 $0x03, (AX)(R8*8), Z4, Z4
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x03, 16(AX)(R8*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R9*8), Z7, Z7
+	VUNPCKLPD    Z5, Z4, Z8
+	VUNPCKHPD    Z5, Z4, Z4
+	VUNPCKLPD    Z7, Z6, Z5
+	VUNPCKHPD    Z7, Z6, Z6
+	VMULPD       Z8, Z0, Z0
+	VFMADD231PD  Z4, Z1, Z0
+	VFMADD231PD  Z5, Z2, Z0
+	VFMADD231PD  Z6, Z3, Z0
+	MOVQ         p+0(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         s+8(FP), SI
+	PREFETCHT0   2048(SI)(DX*8)
+	MOVQ         $+8, SI
+	CMPQ         BX, SI
+	CMOVQLT      BX, SI
+	MOVQ         $-1, DI
+	BZHIQ        SI, DI, DI
+	KMOVW        DI, K1
+	MOVQ         op+96(FP), SI
+	TESTQ        $+4, SI
+	JZ           begun_last
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VADDPD       Z1, Z0, Z0
+
+begun_last:
+	MOVQ      op+96(FP), SI
+	TESTQ     $+8, SI
+	JNZ       store_last
+	MOVQ      op+96(FP), SI
+	TESTQ     $+3, SI
+	JZ        alpha_last
+	MOVQ      s+8(FP), SI
+	VMOVUPD.Z (SI)(DX*8), K1, Z1
+	MOVQ      op+96(FP), SI
+	ANDQ      $+3, SI
+	CMPQ      SI, $+2
+	JEQ       residual_last
+	JGT       quotient_last
+	VMULPD    Z1, Z0, Z0
+	JMP       alpha_last
+
+residual_last:
+	VSUBPD Z0, Z1, Z0
+	JMP    alpha_last
+
+quotient_last:
+	VDIVPD Z0, Z1, Z0
+
+alpha_last:
+	VBROADCASTSD alpha+104(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	MOVQ         op+96(FP), SI
+	TESTQ        $+16, SI
+	JZ           store_last
+	VBROADCASTSD beta+112(FP), Z2
+	MOVQ         p+0(FP), SI
+	VMOVUPD.Z    (SI)(DX*8), K1, Z1
+	VFMADD231PD  Z1, Z2, Z0
+
+store_last:
+	MOVQ    p+0(FP), SI
+	VMOVUPD Z0, K1, (SI)(DX*8)
+	ADDQ    BX, DX
+
+ended:
+	MOVQ rows+72(FP), BX
+	DECQ BX
+	JLE  done
+	MOVQ BX, rows+72(FP)
+	MOVQ ptr+64(FP), SI
+	MOVQ 8(SI), BX
+	SUBQ (SI), BX
+	ADDQ $+8, SI
+	MOVQ SI, ptr+64(FP)
+	JMP  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func spmmF64AVX512K4Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmF64AVX512K4Packed(SB), NOSPLIT, $0-112
+	MOVQ b+32(FP), AX
+	MOVQ cols+48(FP), CX
+	MOVQ n+56(FP), BX
+	XORQ DX, DX
+	MOVQ v+16(FP), SI
+	MOVQ step+24(FP), DI
+
+row:
+	VXORPS  Z0, Z0, Z0
+	MOVQ    fresh+96(FP), R8
+	TESTQ   R8, R8
+	JNZ     begun
+	MOVQ    c+0(FP), R8
+	VMOVUPD (R8), Y0
+
+begun:
+	MOVQ BX, R8
+
+stretch:
+	MOVQ    $+256, BX
+	CMPQ    BX, R8
+	CMOVQGT R8, BX
+	SUBQ    BX, R8
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+
+next:
+	CMPQ       BX, $+8
+	JL         rest
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_whole
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_whole:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      16(AX)(R10*8), X7
+	VMOVUPS      16(AX)(R11*8), X8
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R10*8), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R11*8), Z8, Z8
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R10*8), Z7, Z7
+	VINSERTF32X4 $0x02, 16(AX)(R11*8), Z8, Z8
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	SHLQ         $0x02, R9
+	SHRQ         $0x20, R10
+	SHLQ         $0x02, R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R10*8), Z8, Z8
+	VUNPCKLPD    Z6, Z5, Z9
+	VUNPCKHPD    Z6, Z5, Z5
+	VUNPCKLPD    Z8, Z7, Z6
+	VUNPCKHPD    Z8, Z7, Z7
+	VMOVUPD      (SI), Z8
+	VFMADD231PD  Z9, Z8, Z1
+	VFMADD231PD  Z5, Z8, Z2
+	VFMADD231PD  Z6, Z8, Z3
+	VFMADD231PD  Z7, Z8, Z4
+	MOVQ         DI, R9
+	SHLQ         $0x03, R9
+	ADDQ         R9, SI
+	ADDQ         $+8, DX
+	SUBQ         $+8, BX
+	JMP          next
+
+rest:
+	TESTQ      BX, BX
+	JLE        ended
+	MOVQ       avail+80(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+8
+	JL         last
+	CMPQ       BX, $+4
+	JLE        part4
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_part8
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part8:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      16(AX)(R10*8), X7
+	VMOVUPS      16(AX)(R11*8), X8
+	MOVQ         8(R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R10*8), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R11*8), Z8, Z8
+	MOVQ         16(R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VINSERTF32X4 $0x02, (AX)(R10*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R10*8), Z7, Z7
+	VINSERTF32X4 $0x02, 16(AX)(R11*8), Z8, Z8
+	MOVQ         24(R9), R10
+	MOVL         R10, R9
+	SHLQ         $0x02, R9
+	SHRQ         $0x20, R10
+	SHLQ         $0x02, R10
+	VINSERTF32X4 $0x03, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R10*8), Z8, Z8
+	VUNPCKLPD    Z6, Z5, Z9
+	VUNPCKHPD    Z6, Z5, Z5
+	VUNPCKLPD    Z8, Z7, Z6
+	VUNPCKHPD    Z8, Z7, Z7
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (SI), K1, Z8
+	VFMADD231PD  Z9, Z8, K1, Z1
+	VFMADD231PD  Z5, Z8, K1, Z2
+	VFMADD231PD  Z6, Z8, K1, Z3
+	VFMADD231PD  Z7, Z8, K1, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+part4:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+68
+	JL         fetched_part4
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_part4:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVQ         (R9), R11
+	MOVL         R11, R10
+	SHLQ         $0x02, R10
+	SHRQ         $0x20, R11
+	SHLQ         $0x02, R11
+	VMOVUPS      (AX)(R10*8), X5
+	VMOVUPS      (AX)(R11*8), X6
+	VMOVUPS      16(AX)(R10*8), X7
+	VMOVUPS      16(AX)(R11*8), X8
+	MOVQ         8(R9), R10
+	MOVL         R10, R9
+	SHLQ         $0x02, R9
+	SHRQ         $0x20, R10
+	SHLQ         $0x02, R10
+	VINSERTF32X4 $0x01, (AX)(R9*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R10*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R9*8), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R10*8), Z8, Z8
+	VUNPCKLPD    Z6, Z5, Z9
+	VUNPCKHPD    Z6, Z5, Z5
+	VUNPCKLPD    Z8, Z7, Z6
+	VUNPCKHPD    Z8, Z7, Z7
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VXORPS       Z8, Z8, Z8
+	VMOVUPD.Z    (SI), K1, Y8
+	VFMADD231PD  Z9, Z8, K1, Z1
+	VFMADD231PD  Z5, Z8, K1, Z2
+	VFMADD231PD  Z6, Z8, K1, Z3
+	VFMADD231PD  Z7, Z8, K1, Z4
+	MOVQ         $+4, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+	JMP          ended
+
+last:
+	PREFETCHT0 2048(SI)
+	MOVQ       ahead+88(FP), R9
+	SUBQ       DX, R9
+	CMPQ       R9, $+72
+	JL         fetched_last
+	MOVLQSX    256(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    260(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    264(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    268(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    272(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    276(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    280(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+	MOVLQSX    284(CX)(DX*4), R9
+	SHLQ       $0x02, R9
+	PREFETCHT0 (AX)(R9*8)
+
+fetched_last:
+	PREFETCHT0   2048(CX)(DX*4)
+	LEAQ         (CX)(DX*4), R9
+	LEAQ         -1(BX), R10
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	MOVLQSX      (R9), R11
+	SHLQ         $0x02, R11
+	MOVQ         $+1, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	SHLQ         $0x02, R12
+	VMOVUPS      (AX)(R11*8), X5
+	VMOVUPS      (AX)(R12*8), X6
+	VMOVUPS      16(AX)(R11*8), X7
+	VMOVUPS      16(AX)(R12*8), X8
+	MOVQ         $+2, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	SHLQ         $0x02, R11
+	MOVQ         $+3, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	SHLQ         $0x02, R12
+	VINSERTF32X4 $0x01, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x01, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x01, 16(AX)(R11*8), Z7, Z7
+	VINSERTF32X4 $0x01, 16(AX)(R12*8), Z8, Z8
+	MOVQ         $+4, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	SHLQ         $0x02, R11
+	MOVQ         $+5, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	SHLQ         $0x02, R12
+	VINSERTF32X4 $0x02, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x02, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x02, 16(AX)(R11*8), Z7, Z7
+	VINSERTF32X4 $0x02, 16(AX)(R12*8), Z8, Z8
+	MOVQ         $+6, R11
+	CMPQ         R11, R10
+	CMOVQGT      R10, R11
+	MOVLQSX      (R9)(R11*4), R11
+	SHLQ         $0x02, R11
+	MOVQ         $+7, R12
+	CMPQ         R12, R10
+	CMOVQGT      R10, R12
+	MOVLQSX      (R9)(R12*4), R12
+	SHLQ         $0x02, R12
+	VINSERTF32X4 $0x03, (AX)(R11*8), Z5, Z5
+	VINSERTF32X4 $0x03, (AX)(R12*8), Z6, Z6
+	VINSERTF32X4 $0x03, 16(AX)(R11*8), Z7, Z7
+	VINSERTF32X4 $0x03, 16(AX)(R12*8), Z8, Z8
+	VUNPCKLPD    Z6, Z5, Z9
+	VUNPCKHPD    Z6, Z5, Z5
+	VUNPCKLPD    Z8, Z7, Z6
+	VUNPCKHPD    Z8, Z7, Z7
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (SI), K1, Z8
+	VFMADD231PD  Z9, Z8, K1, Z1
+	VFMADD231PD  Z5, Z8, K1, Z2
+	VFMADD231PD  Z6, Z8, K1, Z3
+	VFMADD231PD  Z7, Z8, K1, Z4
+	MOVQ         $+8, R9
+	CMPQ         BX, R9
+	CMOVQLT      BX, R9
+	IMULQ        DI, R9
+	ADDQ         R9, SI
+	ADDQ         BX, DX
+
+ended:
+	VBROADCASTSD alpha+104(FP), Z5
+	VUNPCKLPD    Z2, Z1, Z6
+	VUNPCKHPD    Z2, Z1, Z1
+	VADDPD       Z6, Z1, Z6
+	VUNPCKLPD    Z4, Z3, Z1
+	VUNPCKHPD    Z4, Z3, Z2
+	VADDPD       Z1, Z2, Z1
+	VSHUFF64X2   $0x88, Z1, Z6, Z2
+	VSHUFF64X2   $0xdd, Z1, Z6, Z1
+	VADDPD       Z2, Z1, Z2
+	VSHUFF64X2   $0x88, Z2, Z2, Z1
+	VSHUFF64X2   $0xdd, Z2, Z2, Z2
+	VADDPD       Z1, Z2, Z1
+	VFMADD231PD  Z1, Z5, Z0
+	TESTQ        R8, R8
+	JG           stretch
+	MOVQ         c+0(FP), R8
+	VMOVUPD      Y0, (R8)
+	MOVQ         width+8(FP), BX
+	ADDQ         BX, R8
+	MOVQ         R8, c+0(FP)
+	MOVQ         rows+72(FP), BX
+	DECQ         BX
+	JLE          done
+	MOVQ         BX, rows+72(FP)
+	MOVQ         ptr+64(FP), R8
+	MOVQ         8(R8), BX
+	SUBQ         (R8), BX
+	ADDQ         $+8, R8
+	MOVQ         R8, ptr+64(FP)
 	JMP          row
 
 done:

@@ -31,6 +31,25 @@ func sddmmF64AVX512K1(p *float64, s *float64, a *float64, step int, b *float64, 
 //go:noescape
 func spmmF64AVX512K1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
+// sddmmF64AVX512K1Packed computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
+// rows of 1 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func sddmmF64AVX512K1Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K1Packed adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is
+// not 0, for dense rows of 1 elements. Rows of C begin at c and are width bytes apart. v advances by step
+// bytes; if step is 0, v holds a vector of equal values.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func spmmF64AVX512K1Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+
 // sddmmF64AVX512K2 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
 // rows of 2 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
 // Rows of B begin at b and are stride bytes apart. The first row has n non-zeros; where there are more rows, ptr
@@ -49,6 +68,25 @@ func sddmmF64AVX512K2(p *float64, s *float64, a *float64, step int, b *float64, 
 //
 //go:noescape
 func spmmF64AVX512K2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+
+// sddmmF64AVX512K2Packed computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
+// rows of 2 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func sddmmF64AVX512K2Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K2Packed adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is
+// not 0, for dense rows of 2 elements. Rows of C begin at c and are width bytes apart. v advances by step
+// bytes; if step is 0, v holds a vector of equal values.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func spmmF64AVX512K2Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
 // sddmmF64AVX512K3 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
 // rows of 3 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
@@ -69,6 +107,25 @@ func sddmmF64AVX512K3(p *float64, s *float64, a *float64, step int, b *float64, 
 //go:noescape
 func spmmF64AVX512K3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
+// sddmmF64AVX512K3Packed computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
+// rows of 3 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func sddmmF64AVX512K3Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K3Packed adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is
+// not 0, for dense rows of 3 elements. Rows of C begin at c and are width bytes apart. v advances by step
+// bytes; if step is 0, v holds a vector of equal values.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func spmmF64AVX512K3Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+
 // sddmmF64AVX512K4 computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
 // rows of 4 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
 // Rows of B begin at b and are stride bytes apart. The first row has n non-zeros; where there are more rows, ptr
@@ -87,6 +144,25 @@ func sddmmF64AVX512K4(p *float64, s *float64, a *float64, step int, b *float64, 
 //
 //go:noescape
 func spmmF64AVX512K4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
+
+// sddmmF64AVX512K4Packed computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense
+// rows of 4 elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func sddmmF64AVX512K4Packed(p *float64, s *float64, a *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, op int, alpha float64, beta float64)
+
+// spmmF64AVX512K4Packed adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is
+// not 0, for dense rows of 4 elements. Rows of C begin at c and are width bytes apart. v advances by step
+// bytes; if step is 0, v holds a vector of equal values.
+// Rows of B begin at b and follow each other, whatever stride is. The first row has n non-zeros; where there are more rows, ptr
+// is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as
+// there are non-zeros, and rows of B are fetched early for the first ahead of them.
+//
+//go:noescape
+func spmmF64AVX512K4Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
 // spmmF64AVX512x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 0 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin

@@ -24,8 +24,10 @@ func main() {
 		k := &kernels{Context: ctx, vec: v}
 		k.sddmm()
 		for depth := 1; depth <= maxNarrow; depth++ {
-			k.sddmmNarrow(depth)
-			k.spmmNarrow(depth)
+			for _, packed := range []bool{false, true} {
+				k.sddmmNarrow(depth, packed)
+				k.spmmNarrow(depth, packed)
+			}
 		}
 		for chunks := 1; chunks <= v.maxChunks(); chunks++ {
 			k.spmm(chunks)

@@ -19,6 +19,7 @@ const streamAhead = 2048
 type narrow struct {
 	*kernels
 	depth           int
+	packed          bool // rows of B follow each other
 	b, stride, cols reg.GPVirtual
 	j               reg.GPVirtual // non-zeros done
 	left            reg.GPVirtual // non-zeros of the row not yet done
@@ -28,23 +29,37 @@ type narrow struct {
 const four = 4
 
 // begin starts the function and loads what all groups need.
-func (k *kernels) beginNarrow(name, signature string, depth int, doc ...string) *narrow {
+func (k *kernels) beginNarrow(name, signature string, depth int, packed bool, doc ...string) *narrow {
+	apart := "are stride bytes apart"
+	if packed {
+		apart = "follow each other, whatever stride is"
+	}
 	k.Function(name)
 	k.Doc(append(doc,
-		"Rows of B begin at b and are stride bytes apart. The first row has n non-zeros; where there are more rows, ptr",
+		"Rows of B begin at b and "+apart+". The first row has n non-zeros; where there are more rows, ptr",
 		"is the end of the first, followed by the ends of the others. cols has avail elements, at least as many as",
 		"there are non-zeros, and rows of B are fetched early for the first ahead of them.",
 	)...)
 	k.SignatureExpr(signature)
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
-	w := &narrow{kernels: k, depth: depth, b: k.GP64(), stride: k.GP64(), cols: k.GP64(), j: k.GP64(), left: k.GP64()}
+	w := &narrow{kernels: k, depth: depth, packed: packed, b: k.GP64(), stride: k.GP64(), cols: k.GP64(), j: k.GP64(), left: k.GP64()}
 	k.Load(k.Param("b"), w.b)
-	k.Load(k.Param("stride"), w.stride)
+	if !packed {
+		k.Load(k.Param("stride"), w.stride)
+	}
 	k.Load(k.Param("cols"), w.cols)
 	k.Load(k.Param("n"), w.left)
 	k.XORQ(w.j, w.j)
 	return w
+}
+
+func narrowName(op, suffix string, depth int, packed bool) string {
+	name := fmt.Sprintf("%s%sK%d", op, suffix, depth)
+	if packed {
+		name += "Packed"
+	}
+	return name
 }
 
 // group is a number of non-zeros that are done at the same time.
@@ -140,8 +155,7 @@ func (w *narrow) load(g group) []reg.VecVirtual {
 	for r := range g.lanes {
 		p := w.GP64()
 		w.MOVLQSX(operand.Mem{Base: w.cols, Index: w.j, Scale: 4, Disp: 4 * (narrowAhead + r)}, p)
-		w.IMULQ(w.stride, p)
-		w.PREFETCHT0(operand.Mem{Base: w.b, Index: p, Scale: 1})
+		w.PREFETCHT0(w.row(p))
 	}
 	w.Label(g.label("fetched"))
 	w.PREFETCHT0(operand.Mem{Base: w.cols, Index: w.j, Scale: 4, Disp: streamAhead})
@@ -150,25 +164,54 @@ func (w *narrow) load(g group) []reg.VecVirtual {
 	if g.last {
 		w.LEAQ(operand.Mem{Base: w.left, Disp: -1}, most)
 	}
+	var second reg.GPVirtual
 	return w.columns(w.depth, g.lanes*w.elem(), func(r int) operand.Mem {
 		p := w.GP64()
-		if g.last && r > 0 {
+		switch {
+		case g.last && r == 0:
+			w.MOVLQSX(operand.Mem{Base: from}, p)
+		case g.last:
 			w.MOVQ(operand.I32(r), p)
 			w.CMPQ(p, most)
 			w.CMOVQGT(most, p)
 			w.MOVLQSX(operand.Mem{Base: from, Index: p, Scale: 4}, p)
-		} else {
-			w.MOVLQSX(operand.Mem{Base: from, Disp: 4 * r}, p)
+		case r%2 == 0: // two indices in one load: loads are what there is most of
+			second = w.GP64()
+			w.MOVQ(operand.Mem{Base: from, Disp: 4 * r}, second)
+			w.MOVL(second.As32(), p.As32())
+		default:
+			p = second
+			w.SHRQ(operand.U8(32), p)
 		}
-		w.IMULQ(w.stride, p)
-		return operand.Mem{Base: w.b, Index: p, Scale: 1}
+		return w.row(p)
 	})
 }
 
-// sddmmNarrow generates SDDMM for rows of depth elements.
-func (k *kernels) sddmmNarrow(depth int) {
-	name := fmt.Sprintf("sddmm%sK%d", k.suffix(), depth)
-	w := k.beginNarrow(name, fmt.Sprintf("func(p, s, a *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta %[1]s)", k.goType()), depth,
+// row returns where row p of B is; p changes.
+func (w *narrow) row(p reg.GPVirtual) operand.Mem {
+	if !w.packed {
+		w.IMULQ(w.stride, p)
+		return operand.Mem{Base: w.b, Index: p, Scale: 1}
+	}
+	times, scale := w.depth, w.elem()
+	for times%2 == 0 && scale < 8 {
+		times, scale = times/2, scale*2
+	}
+	switch times {
+	case 2:
+		w.ADDQ(p, p)
+	case 3:
+		w.LEAQ(operand.Mem{Base: p, Index: p, Scale: 2}, p)
+	case 4:
+		w.SHLQ(operand.U8(2), p)
+	}
+	return operand.Mem{Base: w.b, Index: p, Scale: uint8(scale)}
+}
+
+// sddmmNarrow generates SDDMM for rows of depth elements, those of B packed or not.
+func (k *kernels) sddmmNarrow(depth int, packed bool) {
+	name := narrowName("sddmm", k.suffix(), depth, packed)
+	w := k.beginNarrow(name, fmt.Sprintf("func(p, s, a *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta %[1]s)", k.goType()), depth, packed,
 		fmt.Sprintf("%s computes p[j] = alpha·f(s[j], ⟨A_i, B_cols[j]⟩) + beta·p[j] for the non-zeros j of all rows i, for dense", name),
 		fmt.Sprintf("rows of %d elements. Rows of A begin at a and are step bytes apart. The bits of op are those of type Op.", depth))
 
@@ -218,11 +261,11 @@ func (k *kernels) sddmmNarrow(depth int) {
 // values at a time where they are not in order.
 const stretchElems = 256
 
-// spmmNarrow generates SpMM for rows of depth elements. Each lane adds up its non-zeros, so that additions need not
+// spmmNarrow generates SpMM for rows of depth elements, those of B packed or not. Each lane adds up its non-zeros, so that additions need not
 // wait for each other.
-func (k *kernels) spmmNarrow(depth int) {
-	name := fmt.Sprintf("spmm%sK%d", k.suffix(), depth)
-	w := k.beginNarrow(name, fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha %[1]s)", k.goType()), depth,
+func (k *kernels) spmmNarrow(depth int, packed bool) {
+	name := narrowName("spmm", k.suffix(), depth, packed)
+	w := k.beginNarrow(name, fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha %[1]s)", k.goType()), depth, packed,
 		fmt.Sprintf("%s adds alpha·Σ_j v[j]·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is", name),
 		fmt.Sprintf("not 0, for dense rows of %d elements. Rows of C begin at c and are width bytes apart. v advances by step", depth),
 		"bytes; if step is 0, v holds a vector of equal values.")
