@@ -15,11 +15,12 @@ type Choice struct {
 
 // Bounds of the tiles that Choose looks at.
 const (
-	minWidth = 256  // columns of a panel
-	minDepth = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
-	overhang = 16   // by which the last slice may be longer
-	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	equal    = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
+	minWidth  = 256  // columns of a panel
+	minDepth  = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
+	overhang  = 16   // by which the last slice may be longer
+	narrow    = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
+	oftenRead = 64   // non-zeros per row of B from which on copying it costs little
+	equal     = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
 )
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
@@ -88,6 +89,16 @@ func Depths(k int) []int {
 	}
 	slices.Reverse(all)
 	return all
+}
+
+// LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others. They do where the others
+// fill whole cache lines, for then it would cost each row of B one more, and a row that begins anywhere lies across more of them. B
+// with rows rows and nnz non-zeros is copied for that, so rows have to be read often. SpMM reads one line of a row as fast as two, and its transposed form collects values in
+// batches too small for a second pass.
+func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
+	least := map[Op]int{SDDMM: 1, SpMM: 2, SpMMT: math.MaxInt}[op] // whole lines
+	const line = 64
+	return k*elemBytes%line == elemBytes && k*elemBytes/line >= least && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= oftenRead
 }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.

@@ -284,3 +284,35 @@ func BenchmarkChoose(b *testing.B) {
 		m.Choose(SDDMM, f, 512, 4)
 	}
 }
+
+// The last column is apart where it alone would cost each row of B a cache line more.
+func TestLastApart(t *testing.T) {
+	const often = 64 * 1000
+	for _, c := range []struct {
+		op      Op
+		nnz     int64
+		k, elem int
+		want    bool
+	}{
+		{SDDMM, often, 17, 4, true},
+		{SDDMM, often, 9, 8, true},
+		{SDDMM, often, 129, 4, true},
+		{SpMM, often, 33, 4, true},
+		{SpMM, often, 17, 8, true},
+		{SpMM, often, 17, 4, false},   // one line
+		{SpMMT, often, 33, 4, false},  // batches
+		{SDDMM, often, 1, 4, false},   // nothing but it
+		{SDDMM, often, 18, 4, false},  // two columns
+		{SDDMM, often, 32, 4, false},  // whole lines
+		{SDDMM, often, 145, 4, false}, // slices
+		{SDDMM, often - 1, 17, 4, false},
+		{SDDMM, 0, 17, 4, false},
+	} {
+		if got := LastApart(c.op, c.nnz, 1000, c.k, c.elem); got != c.want {
+			t.Errorf("%v, %d non-zeros, K = %d, %d bytes: %v", c.op, c.nnz, c.k, c.elem, got)
+		}
+	}
+	if LastApart(SDDMM, 0, 0, 17, 4) {
+		t.Error("no rows")
+	}
+}

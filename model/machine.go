@@ -75,6 +75,9 @@ const (
 	// overlap is the share of the time of streams that is not hidden behind the gathers.
 	overlap = 0.5
 
+	// lastNonZero is what a non-zero of a column apart takes.
+	lastNonZero = 0.45e-9
+
 	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile: it reads and
 	// writes as they do, so that its time says how fast the machine does it at the moment. ADR 7 has the measurements.
 	makePanels, makeSegment = 0.75, 13

@@ -37,10 +37,11 @@ type work struct {
 	*Machine
 	op     Op
 	f      *Profile
-	row    float64 // bytes of a row of B, A or C within a slice
+	row    float64 // bytes of a row of B, A or C within a slice, without a last element apart
 	elem   float64
 	panels float64 // a fraction where the last is narrower: most of the work is in full ones
 	slices float64
+	last   bool    // the last column is apart, see LastApart
 	segs   float64 // segments of one slice, over all panels
 
 	thread float64   // seconds, all threads together
@@ -55,13 +56,17 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.rows()
 	w.streams()
 	w.copies()
+	w.lastColumn()
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
 	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	passes := float64(p.Panels) * w.slices
-	if w.slices > 1 {
-		passes += w.slices // the copies
+	if w.copied() {
+		passes += w.slices
+	}
+	if w.last && w.panels > 1 {
+		passes++
 	}
 	if passes > 1 {
 		p.Seconds += passes * c.Pass
@@ -79,6 +84,9 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	w := &work{Machine: m, op: op, f: f, elem: float64(elemBytes), panels: 1, slices: 1, segs: float64(f.ActiveRows),
 		bytes: make([]float64, len(m.Measured.Levels))}
 	depth := k
+	if w.last = LastApart(op, f.NNZ, f.Cols, k, elemBytes); w.last {
+		depth--
+	}
 	if tile.Tk > 0 && tile.Tk < k {
 		depth = tile.Tk
 		w.slices = math.Max(math.Ceil(float64(k-overhang)/float64(depth)), 1)
@@ -192,7 +200,7 @@ func (w *work) gathers() {
 	}
 	// The first read of each row in a call finds what the call before left, or the copy.
 	left := w.call()
-	if w.slices > 1 {
+	if w.copied() {
 		left = float64(w.f.Cols) * w.row
 	}
 	w.gather(w.holding(left), float64(w.f.ActiveCols)*w.slices)
@@ -258,10 +266,26 @@ func (w *work) streams() {
 	}
 }
 
-// copies adds the copies of slices of B, which lie apart where they come from. What they are copied to stays in the cache that holds
+// copied reports whether rows of B are copied first: in slices, or without their last element.
+func (w *work) copied() bool { return w.slices > 1 || w.last }
+
+// lastColumn adds the pass for a column apart. It follows the others unit by unit, so that what streams is still in a
+// cache near the core, unless those are in panels.
+func (w *work) lastColumn() {
+	if !w.last {
+		return
+	}
+	nnz := float64(w.f.NNZ)
+	w.thread += nnz * lastNonZero
+	if w.panels > 1 {
+		w.stream(nnz * w.perNonZero())
+	}
+}
+
+// copies adds the copies of rows of B, of which slices lie apart where they come from. What they are copied to stays in the cache that holds
 // it, or is written back.
 func (w *work) copies() {
-	if w.slices == 1 {
+	if !w.copied() {
 		return
 	}
 	rows := float64(w.f.Cols) * w.slices

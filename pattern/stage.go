@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"context"
+	"slices"
 	"unsafe"
 
 	"sddmmkit/device"
@@ -16,28 +17,39 @@ const (
 	stageUnit  = 64 << 10 // bytes that one unit of work copies
 )
 
-// Slices calls do for slices of the rows of a dense matrix that operations on the CPU gather, one after the other: columns [lo, hi) of
-// them, as asm.SliceEnd cuts slices of depth columns, 0 for all, and the elements from one row to the next. Row i is
-// data[i·stride:][:cols]. b is a copy where that pays, which the next slice and the next call write over, in memory that r keeps; without
-// memory there is none.
+// Columns are columns [Lo, Hi) of a dense matrix: those of row i are Data[i·Stride:][:Hi−Lo].
+type Columns[T float32 | float64] struct {
+	Lo, Hi int
+	Data   []T
+	Stride int
+}
+
+// Slices calls do for slices of the rows of a dense matrix that operations on the CPU gather, one after the other, as asm.SliceEnd cuts
+// slices of depth columns, 0 for all. Row i is data[i·stride:][:cols]. With lastApart the last column is one by itself, and do gets it
+// behind the slice before it. All may be copies where that pays, which the next slice and the next call write over, in memory that r
+// keeps; without memory there are none.
 //
 // Slices are copied, for where they lie a row apart they share few sets of a cache, and the memory for one after the other stays
 // in it. Whole rows are where they do not begin on cache lines and are read often: a row that begins anywhere touches a line
-// more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer.
-func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride, depth int, do func(lo, hi int, b []T, stride int) error) error {
+// more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer. And so are rows whose last element is
+// apart (model.LastApart), for then they end on lines too.
+func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride, depth int, lastApart bool, do func(slice ...Columns[T]) error) error {
 	if depth <= 0 || depth > cols {
 		depth = cols
 	}
 	for lo, hi := 0, 0; lo < cols; lo = hi {
 		hi = asm.SliceEnd(lo+depth, cols)
-		b, step := data[min(lo, len(data)):], stride
-		if hi-lo < cols || copyPays[T](r, rows, cols, stride) {
-			var err error
-			if b, step, err = copyRows(ctx, r, b, rows, hi-lo, stride); err != nil {
+		slice := []Columns[T]{{lo, hi, data[min(lo, len(data)):], stride}}
+		if lastApart && hi == cols && hi-lo > 1 {
+			slice[0].Hi--
+			slice = append(slice, Columns[T]{hi - 1, hi, data[min(hi-1, len(data)):], stride})
+		}
+		if len(slice) > 1 || hi-lo < cols || copyPays[T](r, rows, cols, stride) {
+			if err := copyRows(ctx, r, rows, slice); err != nil {
 				return err
 			}
 		}
-		if err := do(lo, hi, b, step); err != nil {
+		if err := do(slice...); err != nil {
 			return err
 		}
 	}
@@ -56,24 +68,50 @@ func wholeLines[T float32 | float64](n int) int {
 	return (n + perLine - 1) / perLine * perLine
 }
 
-// copyRows returns a copy of rows that begin on cache lines, and its stride, or the rows themselves where there is no memory.
-func copyRows[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int) ([]T, int, error) {
+// copyRows puts copies in the place of columns, unless there is no memory. Their rows begin on cache lines, but those of a single
+// column follow each other.
+func copyRows[T float32 | float64](ctx context.Context, r *Resident, rows int, columns []Columns[T]) error {
 	host, ok := r.dev.(device.Host)
 	if !ok || rows == 0 {
-		return data, stride, nil
+		return nil
 	}
-	padded := wholeLines[T](cols)
-	to := staged[T](r, int64(rows)*int64(padded))
-	if to == nil {
-		return data, stride, nil
+	copies := slices.Clone(columns)
+	elems := 0
+	for n, c := range columns {
+		if copies[n].Stride = c.Hi - c.Lo; c.Hi-c.Lo > 1 {
+			copies[n].Stride = wholeLines[T](c.Hi - c.Lo)
+		}
+		elems += copies[n].Stride
 	}
-	perUnit := max(stageUnit/(cols*int(unsafe.Sizeof(*new(T)))), 1)
+	memory := staged[T](r, int64(rows)*int64(elems))
+	if memory == nil {
+		return nil
+	}
+	for n, c := range copies {
+		copies[n].Data, memory = memory[:rows*c.Stride], memory[rows*c.Stride:]
+	}
+	perUnit := max(stageUnit/(elems*int(unsafe.Sizeof(*new(T)))), 1)
 	err := host.Run(ctx, (rows+perUnit-1)/perUnit, func(unit int) {
-		for i := unit * perUnit; i < min((unit+1)*perUnit, rows); i++ {
-			copy(to[i*padded:][:cols], data[i*stride:][:cols])
+		for n := range columns {
+			copies[n].copyFrom(columns[n], unit*perUnit, min((unit+1)*perUnit, rows))
 		}
 	})
-	return to, padded, err
+	copy(columns, copies)
+	return err
+}
+
+// copyFrom copies rows [lo, hi).
+func (c Columns[T]) copyFrom(from Columns[T], lo, hi int) {
+	width := c.Hi - c.Lo
+	if width > 1 {
+		for i := lo; i < hi; i++ {
+			copy(c.Data[i*c.Stride:][:width], from.Data[i*from.Stride:])
+		}
+		return
+	}
+	for i := lo; i < hi; i++ { // a call of copy for each took as long as the rest of the row
+		c.Data[i*c.Stride] = from.Data[i*from.Stride]
+	}
 }
 
 // staged returns memory for n elements, or nil where there is none.

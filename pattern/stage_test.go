@@ -31,8 +31,8 @@ func full(rows, cols int) *sparse.Pattern {
 // stage returns whole rows as operations gather them, and their stride.
 func stage[T float32 | float64](ctx context.Context, r *pattern.Resident, data []T, rows, cols, stride int) (b []T, step int, err error) {
 	b, step = data, stride // of no columns there are no slices
-	err = pattern.Slices(ctx, r, data, rows, cols, stride, 0, func(_, _ int, got []T, gotStride int) error {
-		b, step = got, gotStride
+	err = pattern.Slices(ctx, r, data, rows, cols, stride, 0, false, func(s ...pattern.Columns[T]) error {
+		b, step = s[0].Data, s[0].Stride
 		return nil
 	})
 	return b, step, err
@@ -132,7 +132,8 @@ func TestSlices(t *testing.T) {
 	}
 	var memory *float32
 	var ends []int
-	err := pattern.Slices(context.Background(), r, data, rows, k, k, 128, func(lo, hi int, got []float32, stride int) error {
+	err := pattern.Slices(context.Background(), r, data, rows, k, k, 128, false, func(s ...pattern.Columns[float32]) error {
+		lo, hi, got, stride := s[0].Lo, s[0].Hi, s[0].Data, s[0].Stride
 		if memory == nil {
 			memory = &got[0]
 		}
@@ -152,18 +153,56 @@ func TestSlices(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	calls := 0
-	err = pattern.Slices(context.Background(), r, data, rows, k, k, 128, func(int, int, []float32, int) error { calls++; return broken })
+	err = pattern.Slices(context.Background(), r, data, rows, k, k, 128, false, func(...pattern.Columns[float32]) error { calls++; return broken })
 	if !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("%d slices after an error (%v)", calls, err)
 	}
 	for _, size := range [][2]int{{0, 300}, {5, 0}} { // no rows, no columns
-		if err := pattern.Slices(context.Background(), r, []float32{}, size[0], size[1], k, 128, func(_, _ int, b []float32, _ int) error {
-			if len(b) > 0 {
-				t.Errorf("%v: %d elements", size, len(b))
+		if err := pattern.Slices(context.Background(), r, []float32{}, size[0], size[1], k, 128, true, func(s ...pattern.Columns[float32]) error {
+			if len(s[0].Data) > 0 {
+				t.Errorf("%v: %d elements", size, len(s[0].Data))
 			}
 			return nil
 		}); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A last column apart is packed, and the others begin on lines, wherever they come from; without memory both lie where they were.
+func TestLastApart(t *testing.T) {
+	const rows, k, stride = 1000, 33, 35
+	data := make([]float64, rows*stride)
+	for i := range data {
+		data[i] = float64(i)
+	}
+	for _, memory := range []bool{true, false} {
+		var dev device.Device = cpu.New(2)
+		if !memory {
+			dev = noMemory{cpu.New(2)}
+		}
+		calls := 0
+		err := pattern.Slices(context.Background(), upload(t, dev, full(1, rows)), data, rows, k, stride, 0, true, func(s ...pattern.Columns[float64]) error {
+			if len(s) != 2 || s[0].Lo != 0 || s[0].Hi != k-1 || s[1].Lo != k-1 || s[1].Hi != k {
+				t.Fatalf("%+v", s)
+			}
+			if on := s[0].Stride == k-1 && uintptr(unsafe.Pointer(&s[0].Data[0]))%64 == 0; on != memory {
+				t.Errorf("memory %v: strides of %d", memory, s[0].Stride)
+			}
+			if packed := s[1].Stride == 1; packed != memory {
+				t.Errorf("memory %v: strides of %d", memory, s[1].Stride)
+			}
+			for i := range rows {
+				row := data[i*stride:][:k]
+				if !slices.Equal(s[0].Data[i*s[0].Stride:][:k-1], row[:k-1]) || s[1].Data[i*s[1].Stride] != row[k-1] {
+					t.Fatalf("row %d differs", i)
+				}
+			}
+			calls++
+			return nil
+		})
+		if err != nil || calls != 1 {
+			t.Errorf("%d calls (%v)", calls, err)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 		r.op |= asm.Beta
 	}
 	if alpha == 0 || a.Cols == 0 {
-		return pl.runSlice(ctx, host, &r, model.Tile{})
+		return pl.runRows(ctx, host, &r)
 	}
 	if pl.tile != nil {
 		return pl.runTile(ctx, host, &r, *pl.tile)
@@ -66,45 +66,58 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	k, depth := r.a.Cols, tile.Tk
+	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, r.b.Rows, k, int(unsafe.Sizeof(T(0))))
 	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
-		depth = 0 // partial sums would overwrite values that are still needed
+		depth, lastApart = 0, false // partial sums would overwrite values that are still needed
 	}
-	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, depth, func(lo, hi int, b []T, stride int) error {
-		s := *r
-		s.a, s.b = r.a.Columns(lo, hi), dense.Matrix[T]{Rows: r.b.Rows, Cols: hi - lo, Stride: stride, Data: b}
-		if lo > 0 {
-			s.op |= asm.Continue
+	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, depth, lastApart, func(slice ...pattern.Columns[T]) error {
+		runs := make([]*hostRun[T], len(slice))
+		for n, c := range slice {
+			runs[n] = r.of(c)
 		}
-		if hi < k {
-			s.op |= asm.Partial
+		if tile.Tj > 0 {
+			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
+				return err
+			}
+			runs = runs[1:]
 		}
-		return pl.runSlice(ctx, host, &s, tile)
+		return pl.runRows(ctx, host, runs...)
 	})
 }
 
-// runSlice computes one slice of K, or all of it.
-func (pl *Plan[T]) runSlice(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
-	if tile.Tj > 0 {
-		return pl.runPanels(ctx, host, r, tile.Tj)
+// of returns the run for columns of A and B.
+func (r *hostRun[T]) of(c pattern.Columns[T]) *hostRun[T] {
+	s := *r
+	s.a, s.b = r.a.Columns(c.Lo, c.Hi), dense.Matrix[T]{Rows: r.b.Rows, Cols: c.Hi - c.Lo, Stride: c.Stride, Data: c.Data}
+	if c.Lo > 0 {
+		s.op |= asm.Continue
 	}
-	return pl.runRows(ctx, host, r)
+	if c.Hi < r.a.Cols {
+		s.op |= asm.Partial
+	}
+	return &s
 }
 
-// runRows goes over the rows, all rows of a unit in one call of the inner loop. It sees the column indices up to the end of the
-// unit, so that it can fetch rows of B for the rows of A that follow.
-func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, r *hostRun[T]) error {
+// runRows goes over the rows, all rows of a unit in one call of the inner loop for each run, one after the other while indices and values are
+// near. It sees the column indices up to the end of the unit, so that it can fetch rows of B for the rows of A that follow.
+func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, runs ...*hostRun[T]) error {
+	if len(runs) == 0 {
+		return nil
+	}
 	units := pl.pat.Work.Units
 	return host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
-		p, s, cols := r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.colIdx[u.Lo:u.Hi]
-		switch {
-		case r.alpha == 0:
-			scale(p, r.beta)
-		case u.Lo == u.Hi: // and A may have no elements
-		case u.Slot >= 0:
-			r.kernels.SDDMM(p, s, r.a.Row(u.RowLo), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
-		default:
-			r.kernels.SDDMMRows(p, s, r.rows(u.RowLo), r.b.Data, r.b.Stride, cols, r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
+		for _, r := range runs {
+			p, s, cols := r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.colIdx[u.Lo:u.Hi]
+			switch {
+			case r.alpha == 0:
+				scale(p, r.beta)
+			case u.Lo == u.Hi: // and A may have no elements
+			case u.Slot >= 0:
+				r.kernels.SDDMM(p, s, r.a.Row(u.RowLo), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
+			default:
+				r.kernels.SDDMMRows(p, s, r.rows(u.RowLo), r.b.Data, r.b.Stride, cols, r.rowPtr[u.RowLo:u.RowHi+1], r.op, r.alpha, r.beta)
+			}
 		}
 	})
 }

@@ -16,12 +16,13 @@ import (
 	"sddmmkit/sparse"
 )
 
-// tiled is a matrix with empty rows, short rows, and two rows that are cut into pieces.
-func tiled[T sparse.Float](t testing.TB) *sparse.CSR[T] {
+// tiled is a matrix with empty rows, short rows, and two rows that are cut into pieces; share of all places are
+// non-zeros.
+func tiled[T sparse.Float](t testing.TB, share float64) *sparse.CSR[T] {
 	rng := rand.New(rand.NewPCG(5, 6))
 	c := &sparse.COO[T]{Rows: 200, Cols: 5000}
 	for i := range c.Rows {
-		share := 0.01
+		share := share
 		switch {
 		case i%9 == 4:
 			continue
@@ -52,19 +53,22 @@ func normal[T sparse.Float](rows, cols int, seed uint64) dense.Matrix[T] {
 
 // No tile changes a bit.
 func TestTilesGiveTheSameBits(t *testing.T) {
-	t.Run("float32", testTiles[float32])
-	t.Run("float64", testTiles[float64])
+	t.Run("float32", func(t *testing.T) { testTiles[float32](t, 0.01, 1, 2, 17, 128, 129, 145, 272, 300, 512) })
+	t.Run("float64", func(t *testing.T) { testTiles[float64](t, 0.01, 1, 2, 17, 128, 129, 145, 272, 300, 512) })
+	// Rows of B are read so often that their last column is apart.
+	t.Run("float32 dense", func(t *testing.T) { testTiles[float32](t, 0.36, 17, 129) })
+	t.Run("float64 dense", func(t *testing.T) { testTiles[float64](t, 0.36, 17, 129) })
 }
 
-func testTiles[T sparse.Float](t *testing.T) {
-	s := tiled[T](t)
+func testTiles[T sparse.Float](t *testing.T, share float64, depths ...int) {
+	s := tiled[T](t, share)
 	dev := cpu.New(3)
 	pat, err := pattern.Upload(dev, &s.Pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pat.Close()
-	for _, k := range []int{1, 2, 17, 128, 129, 145, 272, 300, 512} {
+	for _, k := range depths {
 		a, err := dense.Upload(dev, normal[T](s.Rows, k, 1))
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +127,7 @@ func testTiles[T sparse.Float](t *testing.T) {
 }
 
 func TestBadTiles(t *testing.T) {
-	s := tiled[float32](t)
+	s := tiled[float32](t, 0.01)
 	pat, err := pattern.Upload(cpu.New(1), &s.Pattern)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +146,7 @@ func TestBadTiles(t *testing.T) {
 
 // Tile is settled by SetTile, or by the first call where there is nothing to try.
 func TestTile(t *testing.T) {
-	s := tiled[float32](t)
+	s := tiled[float32](t, 0.01)
 	dev := cpu.New(1)
 	pat, err := pattern.Upload(dev, &s.Pattern)
 	if err != nil {

@@ -3,6 +3,7 @@ package spmm
 import (
 	"context"
 	"time"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -16,9 +17,10 @@ import (
 type hostRun[T Float] struct {
 	rowPtr      []int64
 	cols        []int32
-	val         []T     // nil: all ones
-	perm        []int64 // nil: val is in the order of cols
-	b, c        dense.Matrix[T]
+	val         []T                  // nil: all ones
+	perm        []int64              // nil: val is in the order of cols
+	b           []pattern.Columns[T] // that are gathered, and follow each other
+	c           dense.Matrix[T]      // as many columns
 	scratch     []T
 	alpha, beta T
 	kernels     asm.Kernels[T]
@@ -32,7 +34,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 	}
 	r := hostRun[T]{
 		rowPtr: pat.RowPtr.Host(), cols: pat.ColIdx.Host(),
-		b: b.Host(), c: c.Host(), alpha: alpha, beta: beta,
+		c: c.Host(), alpha: alpha, beta: beta,
 		kernels: asm.For[T](),
 	}
 	if s != nil {
@@ -52,7 +54,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 		return err
 	}
 	start := time.Now()
-	err = r.runTile(ctx, host, pat, tile)
+	err = r.runTile(ctx, host, op, pat, b.Host(), tile)
 	if report != nil && err == nil {
 		report(time.Since(start).Seconds())
 	}
@@ -60,12 +62,24 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 }
 
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
-func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
-	return pattern.Slices(ctx, pat, r.b.Data, r.b.Rows, r.b.Cols, r.b.Stride, tile.Tk, func(lo, hi int, b []T, stride int) error {
-		s := *r
-		s.b, s.c = dense.Matrix[T]{Rows: r.b.Rows, Cols: hi - lo, Stride: stride, Data: b}, r.c.Columns(lo, hi)
-		return s.runSlice(ctx, host, pat, tile)
+func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
+	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))))
+	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile.Tk, lastApart, func(slice ...pattern.Columns[T]) error {
+		if tile.Tj > 0 && lastApart { // a single column is not tiled
+			if err := r.of(slice[:1]).runSlice(ctx, host, pat, tile); err != nil {
+				return err
+			}
+			return r.of(slice[1:]).runSlice(ctx, host, pat, model.Tile{})
+		}
+		return r.of(slice).runSlice(ctx, host, pat, tile)
 	})
+}
+
+// of returns the run for columns of B and C.
+func (r *hostRun[T]) of(columns []pattern.Columns[T]) *hostRun[T] {
+	s := *r
+	s.b, s.c = columns, r.c.Columns(columns[0].Lo, columns[len(columns)-1].Hi)
+	return &s
 }
 
 // runSlice computes one slice of K, or all of it.
@@ -98,8 +112,10 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[end], r.beta == 0, collected)
 				continue
 			}
-			r.kernels.SpMMRows(r.output(i), r.values(r.rowPtr[i], r.rowPtr[end], collected), r.b.Data, r.b.Stride, r.cols[r.rowPtr[i]:u.Hi],
-				r.rowPtr[i:end+1], r.alpha, r.beta == 0)
+			v := r.values(r.rowPtr[i], r.rowPtr[end], collected)
+			for _, b := range r.b {
+				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i:end+1], r.alpha, r.beta == 0)
+			}
 		}
 	})
 }
@@ -131,9 +147,9 @@ func (r *hostRun[T]) values(lo, hi int64, collected []T) []T {
 	return collected[:hi-lo]
 }
 
-// output returns the rows of C from the given one on.
-func (r *hostRun[T]) output(from int) asm.Rows[T] {
-	return asm.Rows[T]{Data: r.c.Data[from*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
+// output returns the rows of C from the given one on, of them the columns that belong to those of B.
+func (r *hostRun[T]) output(from int, b pattern.Columns[T]) asm.Rows[T] {
+	return asm.Rows[T]{Data: r.c.Data[from*r.c.Stride+b.Lo-r.b[0].Lo:], K: b.Hi - b.Lo, Stride: r.c.Stride}
 }
 
 // piece sets the row of scratch of one piece.
@@ -195,6 +211,13 @@ func (r *hostRun[T]) collected() []T {
 // returns. Rows of at most asm.Narrow elements are added up stretch by stretch also where nothing is collected, so
 // that both ways give the same bits.
 func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, collected []T) {
+	for _, b := range r.b {
+		r.addColumns(acc[b.Lo-r.b[0].Lo:][:b.Hi-b.Lo], b, cols, lo, hi, fresh, collected)
+	}
+}
+
+// addColumns is addRows for columns of B and the elements of acc that belong to them.
+func (r *hostRun[T]) addColumns(acc []T, b pattern.Columns[T], cols []int32, lo, hi int64, fresh bool, collected []T) {
 	most := hi - lo
 	if collected != nil || len(acc) <= asm.Narrow {
 		most = asm.Stretch
@@ -202,7 +225,7 @@ func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, co
 	for first := true; first || lo < hi; first = false {
 		n := min(hi-lo, most)
 		v := r.values(lo, lo+n, collected)
-		r.kernels.SpMM(acc, v, r.b.Data, r.b.Stride, cols, int(n), r.alpha, fresh && first)
+		r.kernels.SpMM(acc, v, b.Data, b.Stride, cols, int(n), r.alpha, fresh && first)
 		lo, cols = lo+n, cols[n:]
 	}
 }

@@ -124,7 +124,7 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 		return // done whole with its first piece
 	}
 	if collected == nil {
-		r.kernels.SpMMSegments(r.output(0), r.val, r.b.Data, r.b.Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0)
+		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, r.b[0].Data, r.b[0].Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0)
 		return
 	}
 	for g, s := range segs {

@@ -24,8 +24,12 @@ func busy() *sparse.Pattern {
 	return p
 }
 
-// stagedDepths are depths whose rows are copied, with the gaps that make them begin on lines of 64 bytes.
-var stagedDepths = map[int]int{15: 1, 31: 1, 63: 1, 129: 15}
+// stagedDepths are depths whose rows are copied, with the gaps that make them begin on lines of 64 bytes. Above a whole number of lines
+// the last column is apart (model.LastApart).
+var stagedDepths = map[int]int{15: 1, 17: 15, 31: 1, 33: 15, 63: 1, 129: 15}
+
+// stagedScalars are without partial sums in P, and with.
+var stagedScalars = []scalars{{-0.3, 0.7}, {1.2, 0}}
 
 // sddmmStaged checks results with rows of B that a CPU copies against the reference, and their bits against those without.
 func sddmmStaged[T Float](t *testing.T, dev device.Device) {
@@ -33,11 +37,13 @@ func sddmmStaged[T Float](t *testing.T, dev device.Device) {
 	_, pl := sddmmPlan[T](t, dev, p)
 	before := dev.Usage()
 	for k, gap := range stagedDepths {
-		c := newSDDMM(newRand(uint64(k)), p, k, sddmm.Residual, scalars{-0.3, 0.7}, reals[T], false)
-		first := c.run(t, dev, pl, 0, 0)
-		c.check(t, first)
-		sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0), first)
-		sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1), first)
+		for _, x := range stagedScalars {
+			c := newSDDMM(newRand(uint64(k)), p, k, sddmm.Residual, x, reals[T], false)
+			first := c.run(t, dev, pl, 0, 0)
+			c.check(t, first)
+			sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0), first)
+			sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1), first)
+		}
 	}
 	copied(t, dev, before)
 }
@@ -60,11 +66,13 @@ func spmmStaged[T Float](t *testing.T, dev device.Device) {
 	before := dev.Usage()
 	for k, gap := range stagedDepths {
 		for _, op := range forms {
-			c := newSpMM(newRand(uint64(k)), p, k, op, scalars{-0.3, 0.7}, reals[T], false)
-			first := c.run(t, dev, pl, 0, 0)
-			c.check(t, first)
-			sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0).Data, first.Data)
-			sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1).Data, first.Data)
+			for _, x := range stagedScalars {
+				c := newSpMM(newRand(uint64(k)), p, k, op, x, reals[T], false)
+				first := c.run(t, dev, pl, 0, 0)
+				c.check(t, first)
+				sameBits(t, c.String()+": on lines", c.run(t, dev, pl, gap, 0).Data, first.Data)
+				sameBits(t, c.String()+": another layout", c.run(t, dev, pl, 2, 1).Data, first.Data)
+			}
 		}
 	}
 	copied(t, dev, before)
