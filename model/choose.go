@@ -91,14 +91,14 @@ func Depths(k int) []int {
 	return all
 }
 
-// LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others. They do where the others
-// fill whole cache lines, for then it would cost each row of B one more, and a row that begins anywhere lies across more of them. B
-// with rows rows and nnz non-zeros is copied for that, so rows have to be read often. SpMM reads one line of a row as fast as two, and its transposed form collects values in
+// LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
+// others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that,
+// so rows have to be read often. SpMM takes rows of two lines nearly as fast as of one, and its transposed form collects values in
 // batches too small for a second pass.
 func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
-	least := map[Op]int{SDDMM: 1, SpMM: 2, SpMMT: math.MaxInt}[op] // whole lines
-	const line = 64
-	return k*elemBytes%line == elemBytes && k*elemBytes/line >= least && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= oftenRead
+	const line = 64 / 4 // elements
+	least := map[Op]int{SDDMM: line, SpMM: 2 * line}[op]
+	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= oftenRead
 }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
