@@ -295,4 +295,7 @@ func (w *work) copies() {
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
+	if w.Threads > 1 && !w.Measured.Levels[to].Shared {
+		w.thread += rows * w.row / float64(w.Line) * handOver
+	}
 }
