@@ -16,6 +16,7 @@ type Device struct {
 	dev     ordinal
 	ctx     context
 	stream  stream
+	pool    pool // 0 where there are none
 	props   device.Props
 	cc      int // compute capability, 10·major + minor
 	maxGrid int64
@@ -121,8 +122,15 @@ func open(drv driver, number int) (_ *Device, err error) {
 		return nil, d.named(err)
 	}
 	err = d.do(func() (err error) {
-		d.stream, err = drv.streamCreate()
-		return err
+		if d.stream, err = drv.streamCreate(); err != nil {
+			return err
+		}
+		if d.pool, err = drv.poolCreate(d.dev, d.props.MemoryBytes/keptShare); errors.Is(err, device.ErrUnsupported) {
+			return nil
+		} else if err != nil {
+			return firstError(err, drv.streamDestroy(d.stream))
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, errors.Join(err, d.named(drv.contextRelease(d.dev, d.ctx)))
@@ -181,7 +189,7 @@ func (d *Device) Kind() device.Kind { return device.CUDA }
 // Props returns what the driver says of the GPU. It does not tell the size of L1.
 func (d *Device) Props() device.Props { return d.props }
 
-// Usage counts the open allocations; page-locked memory of the host that copies go through is not among them.
+// Usage counts the open allocations; what the device keeps of closed ones, and page-locked memory of the host that copies go through, are not among them.
 func (d *Device) Usage() device.Usage {
 	return device.Usage{Buffers: d.buffers.Load(), Bytes: d.bytes.Load()}
 }
@@ -251,7 +259,11 @@ func (d *Device) Close() error {
 	}
 	d.closed = true
 	err := d.inContext(func() error {
-		errs := []error{d.drv.streamSynchronize(d.stream), d.staging.free(d.drv), d.kernels.unload(d.drv), d.drv.streamDestroy(d.stream)}
+		errs := []error{d.drv.streamSynchronize(d.stream), d.staging.free(d.drv), d.kernels.unload(d.drv)}
+		if d.pool != 0 {
+			errs = append(errs, d.drv.poolDestroy(d.pool))
+		}
+		errs = append(errs, d.drv.streamDestroy(d.stream))
 		return firstError(errs...)
 	})
 	return firstError(err, d.named(d.drv.contextRelease(d.dev, d.ctx)))

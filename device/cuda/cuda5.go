@@ -106,6 +106,14 @@ func (cuda5) memFree(at address) error {
 	return try("cuMemFree_v2", func() { cu.MemFree(cu.DevicePtr(at)) })
 }
 
+func (cuda5) poolCreate(ordinal, int64) (pool, error) { return 0, lacks("cuMemPoolCreate") }
+func (cuda5) poolAlloc(pool, int64, stream) (address, error) {
+	return 0, lacks("cuMemAllocFromPoolAsync")
+}
+func (cuda5) poolFree(address, stream) error { return lacks("cuMemFreeAsync") }
+func (cuda5) poolTrim(pool) error            { return lacks("cuMemPoolTrimTo") }
+func (cuda5) poolDestroy(pool) error         { return lacks("cuMemPoolDestroy") }
+
 func (cuda5) hostAlloc(bytes int64) (p unsafe.Pointer, err error) {
 	err = try("cuMemAllocHost_v2", func() { p = cu.MemAllocHost(bytes) })
 	return p, err

@@ -12,6 +12,7 @@ type (
 	context   uintptr // CUcontext
 	stream    uintptr // CUstream
 	event     uintptr // CUevent
+	pool      uintptr // CUmemoryPool
 	module    uintptr // CUmodule
 	function  uintptr // CUfunction
 	ordinal   int32   // CUdevice
@@ -37,6 +38,12 @@ type driver interface {
 	memInfo() (free, total int64, err error)
 	memAlloc(bytes int64) (address, error)
 	memFree(at address) error
+	// A pool keeps up to so many bytes of freed memory for the next allocation. Memory is there, and goes, when the stream gets to it.
+	poolCreate(dev ordinal, keep int64) (pool, error)
+	poolAlloc(p pool, bytes int64, on stream) (address, error)
+	poolFree(at address, on stream) error
+	poolTrim(p pool) error // gives back what is kept
+	poolDestroy(p pool) error
 	hostAlloc(bytes int64) (unsafe.Pointer, error) // page-locked memory of the host
 	hostFree(p unsafe.Pointer) error
 

@@ -33,6 +33,7 @@ type fake struct {
 	current map[int]context // by thread
 	ctxs    map[context]bool
 	memory  map[address][]byte
+	pools   map[pool]bool
 	used    int64
 	host    map[unsafe.Pointer][]byte
 	streams map[stream]*fakeStream
@@ -61,7 +62,7 @@ type fakeFunction struct {
 
 func newFake() *fake {
 	return &fake{devices: 2, cuda: 12090, capacity: 1 << 30, lacks: map[string]bool{}, current: map[int]context{}, ctxs: map[context]bool{},
-		memory: map[address][]byte{}, host: map[unsafe.Pointer][]byte{}, streams: map[stream]*fakeStream{}, events: map[event]*fakeEvent{},
+		memory: map[address][]byte{}, pools: map[pool]bool{}, host: map[unsafe.Pointer][]byte{}, streams: map[stream]*fakeStream{}, events: map[event]*fakeEvent{},
 		modules: map[module]string{}, funcs: map[function]*fakeFunction{}}
 }
 
@@ -81,7 +82,7 @@ func (f *fake) left() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var s []string
-	for what, n := range map[string]int{"contexts": len(f.ctxs), "allocations": len(f.memory), "page-locked allocations": len(f.host),
+	for what, n := range map[string]int{"contexts": len(f.ctxs), "allocations": len(f.memory), "pools": len(f.pools), "page-locked allocations": len(f.host),
 		"streams": len(f.streams), "events": len(f.events), "modules": len(f.modules)} {
 		if n != 0 {
 			s = append(s, fmt.Sprintf("%d %s", n, what))
@@ -250,6 +251,11 @@ func (f *fake) memAlloc(n int64) (address, error) {
 	if err := f.enterContext(call); err != nil {
 		return 0, err
 	}
+	return f.reserve(call, n)
+}
+
+// reserve makes memory.
+func (f *fake) reserve(call string, n int64) (address, error) {
 	if n <= 0 {
 		return 0, f.error(call, 1)
 	}
@@ -274,6 +280,65 @@ func (f *fake) memFree(at address) error {
 	}
 	f.used -= int64(len(f.memory[at]))
 	delete(f.memory, at)
+	return nil
+}
+
+func (f *fake) poolCreate(ordinal, int64) (pool, error) {
+	defer f.leave()
+	if err := f.enterContext("cuMemPoolCreate"); err != nil {
+		return 0, err
+	}
+	p := pool(f.handle())
+	f.pools[p] = true
+	return p, nil
+}
+
+func (f *fake) poolAlloc(p pool, n int64, on stream) (address, error) {
+	defer f.leave()
+	const call = "cuMemAllocFromPoolAsync"
+	if err := f.enterContext(call); err != nil {
+		return 0, err
+	}
+	if !f.pools[p] || f.foreign(on) {
+		return 0, f.error(call, 1)
+	}
+	return f.reserve(call, n)
+}
+
+// poolFree frees memory when the stream gets there.
+func (f *fake) poolFree(at address, on stream) error {
+	defer f.leave()
+	const call = "cuMemFreeAsync"
+	if err := f.enterContext(call); err != nil {
+		return err
+	}
+	if _, ok := f.memory[at]; !ok || f.foreign(on) {
+		return f.error(call, 1)
+	}
+	f.put(on, func() {
+		f.used -= int64(len(f.memory[at]))
+		delete(f.memory, at)
+	})
+	return nil
+}
+
+func (f *fake) poolTrim(p pool) error {
+	defer f.leave()
+	if err := f.enterContext("cuMemPoolTrimTo"); err != nil {
+		return err
+	}
+	if !f.pools[p] {
+		return f.error("cuMemPoolTrimTo", 1)
+	}
+	return nil
+}
+
+func (f *fake) poolDestroy(p pool) error {
+	defer f.leave()
+	if err := f.enterContext("cuMemPoolDestroy"); err != nil {
+		return err
+	}
+	delete(f.pools, p)
 	return nil
 }
 

@@ -20,7 +20,8 @@ var symbols = []string{
 	"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString",
 	"cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2", "cuDeviceGetUuid_v2", "cuDeviceCanAccessPeer",
 	"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxSetCurrent",
-	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocHost_v2", "cuMemFreeHost",
+	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2",
+	"cuMemPoolCreate", "cuMemPoolSetAttribute", "cuMemAllocFromPoolAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemPoolDestroy", "cuMemAllocHost_v2", "cuMemFreeHost",
 	"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2", "cuMemsetD8Async",
 	"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete", "cuLinkDestroy",
 	"cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute",
@@ -178,6 +179,55 @@ func (l library) memAlloc(bytes int64) (address, error) {
 
 // CUresult cuMemFree_v2(CUdeviceptr dptr)
 func (l library) memFree(at address) error { return call(l, "cuMemFree_v2", uintptr(at)) }
+
+// poolProperties is a CUmemPoolProps.
+type poolProperties struct {
+	allocType    int32 // CU_MEM_ALLOCATION_TYPE_PINNED
+	handleTypes  int32
+	locationType int32 // CU_MEM_LOCATION_TYPE_DEVICE
+	device       ordinal
+	security     uintptr
+	maxSize      uintptr
+	_            [56]byte
+}
+
+const poolReleaseThreshold = 4 // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+
+// CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+func (l library) poolCreate(dev ordinal, keep int64) (pool, error) {
+	properties := poolProperties{allocType: 1, locationType: 1, device: dev}
+	var p pool
+	if err := call(l, "cuMemPoolCreate", uintptr(unsafe.Pointer(&p)), uintptr(unsafe.Pointer(&properties))); err != nil {
+		return 0, err
+	}
+	if err := l.poolKeep(p, keep); err != nil {
+		return 0, firstError(err, l.poolDestroy(p))
+	}
+	return p, nil
+}
+
+// CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+func (l library) poolKeep(p pool, bytes int64) error {
+	return call(l, "cuMemPoolSetAttribute", uintptr(p), poolReleaseThreshold, uintptr(unsafe.Pointer(&bytes)))
+}
+
+// CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+func (l library) poolAlloc(p pool, bytes int64, on stream) (address, error) {
+	var at address
+	err := call(l, "cuMemAllocFromPoolAsync", uintptr(unsafe.Pointer(&at)), uintptr(bytes), uintptr(p), uintptr(on))
+	return at, err
+}
+
+// CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+func (l library) poolFree(at address, on stream) error {
+	return call(l, "cuMemFreeAsync", uintptr(at), uintptr(on))
+}
+
+// CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+func (l library) poolTrim(p pool) error { return call(l, "cuMemPoolTrimTo", uintptr(p), 0) }
+
+// CUresult cuMemPoolDestroy(CUmemoryPool pool)
+func (l library) poolDestroy(p pool) error { return call(l, "cuMemPoolDestroy", uintptr(p)) }
 
 // CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 func (l library) hostAlloc(bytes int64) (unsafe.Pointer, error) {

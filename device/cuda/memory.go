@@ -10,6 +10,10 @@ import (
 	"sddmmkit/device"
 )
 
+// keptShare is the share of a GPU's memory, one part in so many, of which closed allocations are kept for the next ones: to get a few MB from the
+// driver and give them back takes as long as a small SDDMM.
+const keptShare = 16
+
 // memory is an allocation on a device.
 type memory struct {
 	dev    *Device
@@ -43,7 +47,7 @@ func (d *Device) alloc(m *memory) (err error) {
 	// The driver is not asked for what no GPU has: it refuses some sizes as invalid.
 	call, code, name := "Alloc", 0, ""
 	if m.bytes > 0 && m.bytes <= d.props.MemoryBytes {
-		m.at, err = d.drv.memAlloc(m.bytes)
+		m.at, err = d.get(m.bytes)
 		var e *device.Error
 		if !errors.Is(err, device.ErrOutOfMemory) || !errors.As(err, &e) {
 			return err
@@ -56,6 +60,22 @@ func (d *Device) alloc(m *memory) (err error) {
 	}
 	return &device.Error{Call: call, Code: code, Name: name, Err: device.ErrOutOfMemory, Detail: fmt.Sprintf(
 		"asked for %d bytes; %d of %d are free, %d in use by this device's buffers", m.bytes, free, total, d.bytes.Load())}
+}
+
+// get gets memory from the pool, or from the driver where there are none.
+func (d *Device) get(bytes int64) (address, error) {
+	if d.pool == 0 {
+		return d.drv.memAlloc(bytes)
+	}
+	at, err := d.drv.poolAlloc(d.pool, bytes, d.stream)
+	if !errors.Is(err, device.ErrOutOfMemory) {
+		return at, err
+	}
+	// What is kept may be in the way, and what was closed is not free before the stream gets there.
+	if err := firstError(d.drv.streamSynchronize(d.stream), d.drv.poolTrim(d.pool)); err != nil {
+		return 0, err
+	}
+	return d.drv.poolAlloc(d.pool, bytes, d.stream)
 }
 
 func (m *memory) Device() device.Device { return m.dev }
@@ -153,7 +173,7 @@ func (m *memory) CopyOnDevice(offset int64, src device.Memory, srcOffset, bytes 
 	return firstError(err, b.Close())
 }
 
-// Close waits for the device's work, which may use the memory, and frees it.
+// Close frees the memory behind the device's work, which may use it. Without a pool it waits for that.
 func (m *memory) Close() error {
 	if m.closed.Swap(true) {
 		return nil
@@ -166,6 +186,9 @@ func (m *memory) Close() error {
 		return nil
 	}
 	return m.dev.do(func() error {
+		if m.dev.pool != 0 {
+			return m.dev.drv.poolFree(m.at, m.dev.stream)
+		}
 		// Where waiting fails the context is lost, and the memory with it: what may still be in use is not freed.
 		if err := m.dev.drv.streamSynchronize(m.dev.stream); err != nil {
 			return err

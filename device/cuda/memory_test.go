@@ -188,7 +188,7 @@ func TestOutOfMemory(t *testing.T) {
 // Whichever call of the driver fails in a series of allocations, copies and a launch, its error comes out, the device
 // works on, and the rest is given back. What gives back may keep what it failed to free, and so may the calls that must come before.
 func TestEveryCallFails(t *testing.T) {
-	gives := []string{"cuMemFree_v2", "cuMemFreeHost", "cuEventDestroy_v2", "cuModuleUnload", "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2",
+	gives := []string{"cuMemFreeAsync", "cuMemPoolDestroy", "cuMemFreeHost", "cuEventDestroy_v2", "cuModuleUnload", "cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2",
 		"cuCtxSetCurrent", "cuStreamSynchronize"}
 	for _, eager := range []bool{false, true} {
 		for n := 0; ; n++ {
@@ -210,7 +210,7 @@ func TestEveryCallFails(t *testing.T) {
 			}
 			// Without page-locked memory copies go another way, without events they wait for the whole stream.
 			var e *device.Error
-			spared := (failed == "cuMemAllocHost_v2" || failed == "cuEventCreate" || failed == "cuCtxSetCurrent") && err == nil
+			spared := (failed == "cuMemAllocHost_v2" || failed == "cuMemAllocFromPoolAsync" || failed == "cuEventCreate" || failed == "cuCtxSetCurrent") && err == nil
 			if failed != "" && !spared && (!errors.As(err, &e) || e.Call != failed || !errors.Is(err, device.ErrOutOfMemory)) {
 				t.Errorf("%s failed: error %v", failed, err)
 			}
@@ -292,7 +292,7 @@ func manyCalls(d *Device, src []byte) (err error) {
 // Bindings without events and function attributes still copy, launch and free.
 func TestPoorBindings(t *testing.T) {
 	f := newFake()
-	for _, call := range []string{"cuEventCreate", "cuEventRecord", "cuFuncSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuDeviceGetUuid_v2"} {
+	for _, call := range []string{"cuMemPoolCreate", "cuEventCreate", "cuEventRecord", "cuFuncSetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuDeviceGetUuid_v2"} {
 		f.lacks[call] = true
 	}
 	d := closing(t, openFake(t, f))
@@ -355,5 +355,31 @@ func BenchmarkCopies(b *testing.B) {
 			})
 		}
 		buf.Close()
+	}
+}
+
+// Closed memory is free for the next allocation, and closing does not wait; with nothing else free, allocating does.
+func TestPool(t *testing.T) {
+	f := newFake()
+	f.capacity = 1 << 20
+	d := closing(t, openFake(t, f))
+	before := len(f.calls)
+	for range 3 {
+		m, err := d.Alloc(700 << 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(m.Zero(0, 10), m.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits := 0
+	for _, call := range f.calls[before:] {
+		if call == "cuStreamSynchronize" {
+			waits++
+		}
+	}
+	if waits != 2 {
+		t.Errorf("waited %d times, want once for each allocation after the first", waits)
 	}
 }

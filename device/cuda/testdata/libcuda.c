@@ -132,6 +132,42 @@ CUresult cuMemFree(CUdeviceptr dptr)
 	return CUDA_SUCCESS;
 }
 
+struct CUmemPoolHandle_st {
+	cuuint64_t keep;
+};
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+	READY();
+	WANT(poolProps->allocType == CU_MEM_ALLOCATION_TYPE_PINNED && poolProps->handleTypes == CU_MEM_HANDLE_TYPE_NONE);
+	WANT(poolProps->location.type == CU_MEM_LOCATION_TYPE_DEVICE && poolProps->location.id <= 1);
+	for (size_t i = 0; i < sizeof poolProps->reserved; i++)
+		WANT(!poolProps->reserved[i]);
+	WANT(!poolProps->win32SecurityAttributes);
+	*pool = calloc(1, sizeof **pool);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+	READY();
+	WANT(attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+	pool->keep = *(cuuint64_t *)value;
+	WANT(pool->keep == total / 16);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+{
+	READY();
+	WANT(hStream && pool->keep);
+	return cuMemAlloc(dptr, bytesize);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) { WANT(hStream); return cuMemFree(dptr); }
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) { READY(); WANT(pool && !minBytesToKeep); return CUDA_SUCCESS; }
+CUresult cuMemPoolDestroy(CUmemoryPool pool) { READY(); free(pool); return CUDA_SUCCESS; }
+
 CUresult cuMemAllocHost(void **pp, size_t bytesize) { READY(); *pp = malloc(bytesize); return *pp ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY; }
 CUresult cuMemFreeHost(void *p) { READY(); WANT(p); free(p); return CUDA_SUCCESS; }
 
