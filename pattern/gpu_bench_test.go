@@ -23,7 +23,10 @@ func BenchmarkPlanning(b *testing.B) {
 		b.Skip(err)
 	}
 	defer dev.Close()
-	for _, spec := range []string{"skewed:480189x17770:98.5M:rows=1:cols=0.9", "skewed:300000x102660:69.6M:rows=0.8:cols=0.9"} {
+	for _, spec := range []string{
+		"skewed:480189x17770:98.5M:rows=1:cols=0.9", "skewed:300000x102660:69.6M:rows=0.8:cols=0.9", "uniform:100000x100000:9.95M",
+		"skewed:916428x916428:4.74M:rows=1:cols=0.8", "skewed:2000x12000:0.75M:rows=0.6:cols=0.9",
+	} {
 		set, err := dataset.Generate[float32](context.Background(), spec, 0)
 		if err != nil {
 			b.Fatal(err)
