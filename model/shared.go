@@ -110,6 +110,10 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	seconds := func(c float64) float64 { return c / (float64(g.Units) * clock) }
 	none := Prediction{Seconds: seconds(t.gather() * float64(t.NNZ)), Panels: 1}
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
+	if !g.WantsCounts(t) {
+		c.Reason = "panels in shared memory would take longer to launch than they could gain"
+		return c
+	}
 	best, perRow := none, 0.0
 	for n, depth := range SharedDepths(t.ElemBytes) {
 		p, nnz := g.shared(t, n, depth)
@@ -135,6 +139,27 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	return c
 }
 
+// WantsCounts reports whether Choose looks at Counts: not where gathering takes no longer than panels would if none had rows of A to read, nor
+// columns, nor anything to wait for.
+func (g *GPU) WantsCounts(t SharedTask) bool {
+	least := t.restRows()
+	for _, depth := range SharedDepths(t.ElemBytes) {
+		least = min(least, t.panel(depth))
+	}
+	nnz := float64(t.NNZ)
+	return float64(g.Units*sharedLaunch)+nnz*least <= sharedMargin*nnz*t.gather()
+}
+
+// panel returns the cycles of a non-zero whose row of B is in shared memory, in slices of depth elements.
+func (t *SharedTask) panel(depth int) float64 {
+	rate := float64(bankRate)
+	if t.ElemBytes < 4 {
+		rate = shortBankRate
+	}
+	slices := float64((t.K + depth - 1) / depth)
+	return slices*(float64(depth*t.ElemBytes)/rate+sharedSlice) + finishNonZero
+}
+
 // gather returns the cycles of a non-zero whose row of B comes from L2.
 func (t *SharedTask) gather() float64 {
 	slices := t.slices()
@@ -157,11 +182,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 	blocks := float64((t.Rows + tile.Ti - 1) / tile.Ti)
 	slices := float64((t.K + depth - 1) / depth)
 	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
-	rate := float64(bankRate)
-	if t.ElemBytes < 4 {
-		rate = shortBankRate
-	}
-	nonZero := slices*(bytes/rate+sharedSlice) + finishNonZero
+	nonZero := t.panel(depth)
 	// In the end multiprocessors wait for the last items, half of one on average.
 	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
 	cycles := float64(g.Units) * (sharedLaunch + last/2)
@@ -190,7 +211,10 @@ func (t *SharedTask) rest(nnz int64) float64 {
 	if nnz <= 0 {
 		return 0
 	}
-	slices := t.slices()
-	each := float64(t.K*t.ElemBytes)/restRate + (slices-1)*gatherSlice
-	return float64(nnz)*each + float64(t.Rows)*slices*restRow
+	return float64(nnz)*t.restRows() + float64(t.Rows)*t.slices()*restRow
+}
+
+// restRows returns the cycles of a row of B of the rest.
+func (t *SharedTask) restRows() float64 {
+	return float64(t.K*t.ElemBytes)/restRate + (t.slices()-1)*gatherSlice
 }

@@ -68,6 +68,36 @@ func checkShared(t *testing.T, g *GPU, task SharedTask, c Choice) {
 	}
 }
 
+// Where counts are not wanted no panels win, not even those that hold everything and have next to no rows of A.
+func TestWantsCounts(t *testing.T) {
+	g := h200()
+	wanted := map[bool]int{}
+	for nnz := int64(1); nnz < 1<<30; nnz *= 2 {
+		for _, k := range []int{1, 16, 32, 100, 128, 129, 512, 1024} {
+			for _, elem := range []int{2, 4, 8} {
+				task := SharedTask{Rows: 1, Cols: 1, NNZ: nnz, K: k, ElemBytes: elem}
+				for range SharedSlices {
+					task.Counts = append(task.Counts, []tiling.PanelCount{{NNZ: nnz, Active: 1}})
+				}
+				wants := g.WantsCounts(task)
+				wanted[wants]++
+				for n, depth := range SharedDepths(elem) {
+					if p, _ := g.shared(task, n, depth); !wants && p.Panels > 0 && p.Seconds <= sharedMargin*task.gather()*float64(nnz) {
+						t.Fatalf("%d non-zeros, K = %d of %d bytes: slices of %d gain", nnz, k, elem, depth)
+					}
+				}
+				task.Counts = nil
+				if !wants && g.Choose(task).Tile != (Tile{}) {
+					t.Fatalf("%d non-zeros, K = %d of %d bytes: a tile without counts", nnz, k, elem)
+				}
+			}
+		}
+	}
+	if wanted[true] == 0 || wanted[false] == 0 {
+		t.Errorf("wanted or not: %v", wanted)
+	}
+}
+
 func TestSharedOddInputs(t *testing.T) {
 	for _, g := range []*GPU{h200(), NewGPU(device.Props{}, 0, 0), NewGPU(device.Props{SharedBytes: 48 << 10, L2Bytes: 1, Units: 1}, 0, 1<<10),
 		NewGPU(device.Props{SharedBytes: 1 << 40, L2Bytes: 1 << 60, Units: 1 << 20}, 1<<60, 0), NewGPU(device.Props{SharedBytes: 10}, -1, 20)} {

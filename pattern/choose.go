@@ -93,6 +93,10 @@ func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) (model.Choice, er
 		return model.Choice{Reason: "the work is too small for planning to pay"}, nil
 	}
 	gpu := r.gpu()
+	task := model.SharedTask{Rows: r.Rows, Cols: r.Cols, NNZ: r.NNZ, K: k, ElemBytes: elemBytes}
+	if !gpu.WantsCounts(task) {
+		return gpu.Choose(task), nil
+	}
 	widths := make([]int, len(model.SharedSlices))
 	for n, bytes := range model.SharedSlices {
 		widths[n] = max(gpu.SharedWidth(bytes/elemBytes, elemBytes), 1)
@@ -104,7 +108,8 @@ func (r *Resident) chooseScheme(op model.Op, k, elemBytes int) (model.Choice, er
 		}
 		r.panelCounts = counts
 	}
-	return gpu.Choose(model.SharedTask{Rows: r.Rows, Cols: r.Cols, NNZ: r.NNZ, K: k, ElemBytes: elemBytes, Counts: r.panelCounts}), nil
+	task.Counts = r.panelCounts
+	return gpu.Choose(task), nil
 }
 
 // reservedShared is what kernels may take of shared memory beside panels: OpenCL adds up lanes there.
