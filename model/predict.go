@@ -208,6 +208,10 @@ func (w *work) gathers() {
 
 func (w *work) gather(l int, rows float64) {
 	seconds := w.Measured.GatherSeconds(l, w.row, w.Threads)
+	if slice := minDepth * w.elem; w.op != SDDMM && w.row > slice {
+		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
+		seconds = math.Min(seconds, w.row/slice*w.Measured.GatherSeconds(l, slice, w.Threads))
+	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
 		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
 	}
