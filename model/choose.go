@@ -15,13 +15,15 @@ type Choice struct {
 
 // Bounds of the tiles that Choose looks at.
 const (
-	minWidth  = 256  // columns of a panel
-	minDepth  = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
-	overhang  = 16   // by which the last slice may be longer
-	narrow    = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	oftenRead = 64   // non-zeros per row of B from which on copying it costs little
-	equal     = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
+	minWidth = 256  // columns of a panel
+	minDepth = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
+	overhang = 16   // by which the last slice may be longer
+	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
+	equal    = 1.03 // times the fastest are as good: of those none counts, or the widest, for it has the fewest segments and panels to make
 )
+
+// OftenRead is the number of non-zeros for each row of B from which on copying it costs little.
+const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
 // none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …, and of those within 3 % of
@@ -98,7 +100,7 @@ func Depths(k int) []int {
 func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	const line = 64 / 4 // elements
 	least := map[Op]int{SDDMM: line, SpMM: 2 * line}[op]
-	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= oftenRead
+	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= OftenRead
 }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.

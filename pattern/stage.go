@@ -7,14 +7,14 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
+	"sddmmkit/model"
 )
 
 // Bounds of staging.
 const (
-	lineBytes  = 64       // the inner loops fetch lines of as many ahead
-	stageReuse = 64       // non-zeros per row of B from which on copying it costs little
-	stagePad   = 8        // a row may grow by one part in so many, for padding takes room in caches
-	stageUnit  = 64 << 10 // bytes that one unit of work copies
+	lineBytes = 64       // the inner loops fetch lines of as many ahead
+	stagePad  = 8        // a row may grow by one part in so many, for padding takes room in caches
+	stageUnit = 64 << 10 // bytes that one unit of work copies
 )
 
 // Columns are columns [Lo, Hi) of a dense matrix: those of row i are Data[i·Stride:][:Hi−Lo].
@@ -59,7 +59,7 @@ func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, row
 // copyPays reports whether whole rows are to be copied, so that they begin on cache lines.
 func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 	padded := wholeLines[T](cols)
-	return stride%wholeLines[T](1) != 0 && (padded-cols)*stagePad <= cols && rows > 0 && r.NNZ/int64(rows) >= stageReuse
+	return stride%wholeLines[T](1) != 0 && (padded-cols)*stagePad <= cols && rows > 0 && r.NNZ/int64(rows) >= model.OftenRead
 }
 
 // wholeLines rounds a number of elements up to whole cache lines.
