@@ -287,7 +287,7 @@ func BenchmarkChoose(b *testing.B) {
 
 // The last column is apart where it alone would cost each row of B a cache line more.
 func TestLastApart(t *testing.T) {
-	const often = 64 * 1000
+	const often = 512 * 1000
 	for _, c := range []struct {
 		op      Op
 		nnz     int64

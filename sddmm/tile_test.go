@@ -18,9 +18,9 @@ import (
 
 // tiled is a matrix with empty rows, short rows, and two rows that are cut into pieces; share of all places are
 // non-zeros.
-func tiled[T sparse.Float](t testing.TB, share float64) *sparse.CSR[T] {
+func tiled[T sparse.Float](t testing.TB, rows, cols int, share float64) *sparse.CSR[T] {
 	rng := rand.New(rand.NewPCG(5, 6))
-	c := &sparse.COO[T]{Rows: 200, Cols: 5000}
+	c := &sparse.COO[T]{Rows: rows, Cols: cols}
 	for i := range c.Rows {
 		share := share
 		switch {
@@ -53,14 +53,17 @@ func normal[T sparse.Float](rows, cols int, seed uint64) dense.Matrix[T] {
 
 // No tile changes a bit.
 func TestTilesGiveTheSameBits(t *testing.T) {
-	t.Run("float32", func(t *testing.T) { testTiles[float32](t, 0.01, 1, 2, 17, 128, 129, 145, 272, 300, 512) })
-	t.Run("float64", func(t *testing.T) { testTiles[float64](t, 0.01, 1, 2, 17, 128, 129, 145, 272, 300, 512) })
+	t.Run("float32", func(t *testing.T) {
+		testTiles(t, tiled[float32](t, 200, 5000, 0.01), 1, 2, 17, 128, 129, 145, 272, 300, 512)
+	})
+	t.Run("float64", func(t *testing.T) {
+		testTiles(t, tiled[float64](t, 200, 5000, 0.01), 1, 2, 17, 128, 129, 145, 272, 300, 512)
+	})
 	// Rows of B are read so often that their last column is apart.
-	t.Run("float32 dense", func(t *testing.T) { testTiles[float32](t, 0.36, 17) })
+	t.Run("float32 dense", func(t *testing.T) { testTiles(t, tiled[float32](t, 800, 2700, 0.75), 17) })
 }
 
-func testTiles[T sparse.Float](t *testing.T, share float64, depths ...int) {
-	s := tiled[T](t, share)
+func testTiles[T sparse.Float](t *testing.T, s *sparse.CSR[T], depths ...int) {
 	dev := cpu.New(3)
 	pat, err := pattern.Upload(dev, &s.Pattern)
 	if err != nil {
@@ -126,7 +129,7 @@ func testTiles[T sparse.Float](t *testing.T, share float64, depths ...int) {
 }
 
 func TestBadTiles(t *testing.T) {
-	s := tiled[float32](t, 0.01)
+	s := tiled[float32](t, 200, 5000, 0.01)
 	pat, err := pattern.Upload(cpu.New(1), &s.Pattern)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +148,7 @@ func TestBadTiles(t *testing.T) {
 
 // Tile is settled by SetTile, or by the first call where there is nothing to try.
 func TestTile(t *testing.T) {
-	s := tiled[float32](t, 0.01)
+	s := tiled[float32](t, 200, 5000, 0.01)
 	dev := cpu.New(1)
 	pat, err := pattern.Upload(dev, &s.Pattern)
 	if err != nil {

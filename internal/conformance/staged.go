@@ -8,13 +8,13 @@ import (
 	"sddmmkit/sparse"
 )
 
-// busy is a pattern that reads each row of B, and of a transposed product, so often that a CPU copies those that do not begin on
-// cache lines (pattern.Slices).
+// busy is a pattern that reads each row of B so often that a CPU gathers the last column apart (model.LastApart), and each row of a
+// transposed product so often that it copies those that do not begin on cache lines (pattern.Slices).
 func busy() *sparse.Pattern {
-	const n = 120
-	p := &sparse.Pattern{Rows: n, Cols: n, RowPtr: []int64{0}}
-	for i := range n {
-		for j := range n {
+	const rows, cols = 720, 100
+	p := &sparse.Pattern{Rows: rows, Cols: cols, RowPtr: []int64{0}}
+	for i := range rows {
+		for j := range cols {
 			if (i+j)%4 > 0 {
 				p.ColIdx = append(p.ColIdx, int32(j))
 			}
