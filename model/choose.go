@@ -94,9 +94,9 @@ func Depths(k int) []int {
 }
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
-// others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that,
-// so rows have to be read very often: on threads that share no cache a copy takes ten times as long as on those that do. SpMM takes rows of two lines nearly as fast as of one, and its transposed form collects values in
-// batches too small for a second pass.
+// others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that, and
+// rows have to be read very often: there are moments when a copy takes ten times as long as usual (ADR 8). SpMM takes rows of two
+// lines nearly as fast as of one, and its transposed form collects values in batches too small for a second pass.
 func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	const line = 64 / 4 // elements
 	least := map[Op]int{SDDMM: line, SpMM: 2 * line}[op]
