@@ -2,6 +2,9 @@
 //
 // Results never depend on the number of workers: callers hand out independent units of work
 // and combine partial results in unit order.
+//
+// Goroutines stay for a tenth of a millisecond after a loop, asking for the next one, and so does the caller for the last of them:
+// solvers run thousands of short loops, and a thread that sleeps takes that long to wake.
 package parallel
 
 import (
@@ -41,12 +44,10 @@ func Units(ctx context.Context, threads, units int, body func(unit int)) error {
 	}
 	var (
 		next     atomic.Int64
-		wg       sync.WaitGroup
 		once     sync.Once
 		panicked any
 	)
 	work := func() {
-		defer wg.Done()
 		defer func() {
 			if r := recover(); r != nil {
 				once.Do(func() { panicked = r })
@@ -66,12 +67,13 @@ func Units(ctx context.Context, threads, units int, body func(unit int)) error {
 			body(int(u))
 		}
 	}
-	wg.Add(threads)
+	helped := &loop{done: make(chan struct{})}
+	helped.left.Store(int64(threads - 1))
 	for range threads - 1 {
-		go work()
+		hand(&share{work, helped})
 	}
 	work()
-	wg.Wait()
+	helped.wait()
 	if panicked != nil {
 		panic(panicked)
 	}
