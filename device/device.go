@@ -38,8 +38,8 @@ type Host interface {
 	// Threads is the number of goroutines that Run uses.
 	Threads() int
 
-	// Run calls body(unit) for every unit in [0, units), several at the same time, drawing
-	// units in increasing order. It returns ctx's error when it stopped early.
+	// Run calls body(unit) for every unit in [0, units), several at the same time, neighbours by the same goroutine
+	// where that keeps all busy. It returns ctx's error when it stopped early.
 	Run(ctx context.Context, units int, body func(unit int)) error
 
 	// Borrow makes Memory of the caller's bytes, without a copy. The caller keeps them

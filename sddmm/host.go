@@ -134,7 +134,11 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	if err != nil {
 		return err
 	}
-	return host.Run(ctx, len(panels.Work), func(unit int) { r.segments(panels.Work[unit], panels) })
+	for q := 0; q < panels.Count() && err == nil; q++ {
+		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
+		err = host.Run(ctx, len(work), func(unit int) { r.segments(work[unit], panels) })
+	}
+	return err
 }
 
 // overlap reports whether x and y are the same memory.
