@@ -8,7 +8,7 @@ import (
 
 // blockElems is the number of elements in one unit of row-wise work. It is a constant, so that
 // sums over blocks do not depend on the number of threads.
-const blockElems = 1 << 14
+const blockElems = 1 << 11
 
 // forRows calls body for blocks of rows of a matrix with the given sizes, in parallel.
 func forRows(ctx context.Context, h device.Host, rows, cols int, body func(block, lo, hi int)) error {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"sddmmkit/device"
+	"sddmmkit/internal/asm"
 )
 
 // RowCG holds the state of M independent conjugate-gradient iterations, one per row of X, with a
@@ -89,21 +90,10 @@ func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err e
 	}
 	xm, rm, pm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
+	loops := asm.ForCG[T]()
 	return countRows(ctx, h, cg.X, func(i int) bool {
-		x, r, p, d := xm.Row(i), rm.Row(i), pm.Row(i), dm.Row(i)
-		var sum, scale float64
-		for k, v := range d {
-			v += shift[i]
-			if v > 0 {
-				scale += float64(x[k]) * float64(x[k]) * float64(v)
-				d[k] = 1 / v
-			} else {
-				d[k] = 0
-			}
-			r[k] -= shift[i] * x[k]
-			p[k] = d[k] * r[k]
-			sum += float64(r[k]) * float64(p[k])
-		}
+		p := pm.Row(i)
+		sum, scale := loops.Start(xm.Row(i), rm.Row(i), p, dm.Row(i), shift[i])
 		stop[i] = tol * tol * max(sum, scale)
 		rz[i] = sum
 		return closeRow(rz, stop, p, i)
@@ -122,33 +112,13 @@ func (cg *RowCG[T]) Step(ctx context.Context) (active int64, err error) {
 	}
 	xm, rm, pm, qm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.Q.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
+	loops := asm.ForCG[T]()
 	return countRows(ctx, h, cg.X, func(i int) bool {
 		if rz[i] < 0 {
 			return false
 		}
-		x, r, p, q, d := xm.Row(i), rm.Row(i), pm.Row(i), qm.Row(i), dm.Row(i)
-		s := shift[i]
-		var pq float64
-		for k, v := range p {
-			q[k] += s * v
-			pq += float64(v) * float64(q[k])
-		}
-		if !(pq > 0) || math.IsInf(pq, 0) {
-			rz[i] = 0
-			return closeRow(rz, stop, p, i)
-		}
-		alpha := T(rz[i] / pq)
-		var sum float64
-		for k, v := range p {
-			x[k] += alpha * v
-			r[k] -= alpha * q[k]
-			sum += float64(r[k]) * float64(d[k]*r[k])
-		}
-		beta := T(sum / rz[i])
-		rz[i] = sum
-		for k := range p {
-			p[k] = d[k]*r[k] + beta*p[k]
-		}
+		p := pm.Row(i)
+		rz[i], _ = loops.Step(xm.Row(i), rm.Row(i), p, qm.Row(i), dm.Row(i), shift[i], rz[i]) // 0 where there is no step
 		return closeRow(rz, stop, p, i)
 	})
 }

@@ -28,7 +28,7 @@ var table = []rule{
 	// Host matrices.
 	{"sparse", "internal/parallel", "gonum.org/v1/gonum/mat"},
 	{"sparse/interop", "sparse", "gonum.org/v1/gonum github.com/james-bowman/sparse"},
-	{"dense", "device dense/kernels internal/dialect internal/parallel", "gonum.org/v1/gonum"},
+	{"dense", "device dense/kernels internal/asm internal/dialect internal/parallel", "gonum.org/v1/gonum"},
 	{"dataset", "sparse internal/parallel internal/atomicfile internal/npz", "github.com/klauspost/compress github.com/parquet-go/parquet-go"},
 
 	// Pure functions of a pattern, and of a device's properties.

@@ -119,3 +119,28 @@ func testGuardPages[T Float](t *testing.T) {
 		}
 	}
 }
+
+func TestGuardPagesOfCG(t *testing.T) {
+	testGuardPagesOfCG[float32](t)
+	testGuardPagesOfCG[float64](t)
+}
+
+func testGuardPagesOfCG[T Float](t *testing.T) {
+	for _, l := range levels(t) {
+		use(t, l)
+		for n := range 40 {
+			for _, head := range []bool{false, true} {
+				x, r, p, q, d := guarded[T](t, n, head), guarded[T](t, n, head), guarded[T](t, n, head), guarded[T](t, n, head), guarded[T](t, n, head)
+				for i := range n {
+					r[i], d[i], q[i] = 1, 1, 1
+				}
+				if rz, _ := ForCG[T]().Start(x, r, p, d, 1); rz != float64(n)/2 {
+					t.Fatalf("%v %T, %d elements: Start returns %v", l, T(0), n, rz)
+				}
+				if _, ok := ForCG[T]().Step(x, r, p, q, d, 1, 1); ok != (n > 0) {
+					t.Fatalf("%v %T, %d elements: Step returns %v", l, T(0), n, ok)
+				}
+			}
+		}
+	}
+}

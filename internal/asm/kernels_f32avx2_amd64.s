@@ -10175,3 +10175,291 @@ fetched:
 return:
 	VZEROUPPER
 	RET
+
+// func cgStartF32AVX2(x *float32, r *float32, p *float32, d *float32, n int, shift float32) (sum float64, scale float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cgStartF32AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         d+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSS shift+40(FP), Y0
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	XORQ         DI, DI
+	JMP          start_begin
+
+start:
+	VMOVUPS      (AX)(DI*1), Y7
+	VMOVUPS      (CX)(DI*1), Y8
+	VMOVUPS      (BX)(DI*1), Y9
+	VFNMADD231PS Y7, Y0, Y8
+	VMOVUPS      Y8, (CX)(DI*1)
+	VADDPS       Y0, Y9, Y9
+	VCMPPS       $0x11, Y9, Y2, Y11
+	VANDPS       Y11, Y9, Y9
+	VDIVPS       Y9, Y1, Y10
+	VANDPS       Y11, Y10, Y10
+	VMOVUPS      Y10, (BX)(DI*1)
+	VMULPS       Y8, Y10, Y10
+	VMOVUPS      Y10, (DX)(DI*1)
+	VCVTPS2PD    X8, Y11
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    X10, Y12
+	VEXTRACTF128 $0x01, Y10, X10
+	VCVTPS2PD    X10, Y10
+	VFMADD231PD  Y11, Y12, Y3
+	VFMADD231PD  Y8, Y10, Y4
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    X9, Y10
+	VEXTRACTF128 $0x01, Y9, X9
+	VCVTPS2PD    X9, Y9
+	VMULPD       Y8, Y8, Y8
+	VMULPD       Y7, Y7, Y7
+	VFMADD231PD  Y8, Y10, Y5
+	VFMADD231PD  Y7, Y9, Y6
+	ADDQ         $+32, DI
+	SUBQ         $+8, SI
+
+start_begin:
+	CMPQ         SI, $+8
+	JGE          start
+	TESTQ        SI, SI
+	JZ           start_end
+	LEAQ         onesF32AVX2<>+0(SB), R8
+	SHLQ         $0x02, SI
+	SUBQ         SI, R8
+	VMOVDQU      32(R8), Y7
+	VMASKMOVPS   (AX)(DI*1), Y7, Y8
+	VMASKMOVPS   (CX)(DI*1), Y7, Y9
+	VMASKMOVPS   (BX)(DI*1), Y7, Y10
+	VFNMADD231PS Y8, Y0, Y9
+	VMASKMOVPS   Y9, Y7, (CX)(DI*1)
+	VADDPS       Y0, Y10, Y10
+	VCMPPS       $0x11, Y10, Y2, Y0
+	VANDPS       Y7, Y0, Y0
+	VANDPS       Y0, Y10, Y10
+	VDIVPS       Y10, Y1, Y1
+	VANDPS       Y0, Y1, Y1
+	VMASKMOVPS   Y1, Y7, (BX)(DI*1)
+	VMULPS       Y9, Y1, Y1
+	VMASKMOVPS   Y1, Y7, (DX)(DI*1)
+	VCVTPS2PD    X9, Y0
+	VEXTRACTF128 $0x01, Y9, X2
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X1, Y7
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VFMADD231PD  Y0, Y7, Y3
+	VFMADD231PD  Y2, Y1, Y4
+	VCVTPS2PD    X8, Y0
+	VEXTRACTF128 $0x01, Y8, X1
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X10, Y2
+	VEXTRACTF128 $0x01, Y10, X7
+	VCVTPS2PD    X7, Y7
+	VMULPD       Y0, Y0, Y0
+	VMULPD       Y1, Y1, Y1
+	VFMADD231PD  Y0, Y2, Y5
+	VFMADD231PD  Y1, Y7, Y6
+
+start_end:
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VUNPCKHPD    X3, X3, X0
+	VADDSD       X0, X3, X3
+	VMOVSD       X3, sum+48(FP)
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X5
+	VUNPCKHPD    X5, X5, X0
+	VADDSD       X0, X5, X5
+	VMOVSD       X5, scale+56(FP)
+	VZEROUPPER
+	RET
+
+// func cgStepF32AVX2(x *float32, r *float32, p *float32, q *float32, d *float32, n int, shift float32, rz float64) (pq float64, sum float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cgStepF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSS shift+48(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          curve_begin
+
+curve:
+	VMOVUPS      (DX)(R8*1), Y3
+	VMOVUPS      (BX)(R8*1), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      Y4, (BX)(R8*1)
+	VCVTPS2PD    X3, Y5
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y6
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y5, Y6, Y1
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         $+32, R8
+	SUBQ         $+8, R9
+
+curve_begin:
+	CMPQ         R9, $+8
+	JGE          curve
+	TESTQ        R9, R9
+	JZ           curve_end
+	LEAQ         onesF32AVX2<>+0(SB), R10
+	SHLQ         $0x02, R9
+	SUBQ         R9, R10
+	VMOVDQU      32(R10), Y3
+	VMASKMOVPS   (DX)(R8*1), Y3, Y4
+	VMASKMOVPS   (BX)(R8*1), Y3, Y5
+	VFMADD231PS  Y4, Y0, Y5
+	VMASKMOVPS   Y5, Y3, (BX)(R8*1)
+	VCVTPS2PD    X4, Y0
+	VEXTRACTF128 $0x01, Y4, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X5, Y4
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y0, Y4, Y1
+	VFMADD231PD  Y3, Y5, Y2
+
+curve_end:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, pq+64(FP)
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X0
+	VUCOMISD     X0, X1
+	JLS          end
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X0
+	VUCOMISD     X1, X0
+	JLS          end
+	VMOVSD       rz+56(FP), X0
+	VDIVSD       X1, X0, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          advance_begin
+
+advance:
+	VMOVUPS      (AX)(R8*1), Y4
+	VMOVUPS      (CX)(R8*1), Y5
+	VMOVUPS      (DX)(R8*1), Y6
+	VFMADD231PS  Y6, Y1, Y4
+	VMOVUPS      Y4, (AX)(R8*1)
+	VMOVUPS      (BX)(R8*1), Y4
+	VFNMADD231PS Y4, Y1, Y5
+	VMOVUPS      Y5, (CX)(R8*1)
+	VMOVUPS      (SI)(R8*1), Y4
+	VMULPS       Y5, Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X4, Y7
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y6, Y7, Y2
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $+32, R8
+	SUBQ         $+8, R9
+
+advance_begin:
+	CMPQ         R9, $+8
+	JGE          advance
+	TESTQ        R9, R9
+	JZ           advance_end
+	LEAQ         onesF32AVX2<>+0(SB), R10
+	SHLQ         $0x02, R9
+	SUBQ         R9, R10
+	VMOVDQU      32(R10), Y4
+	VMASKMOVPS   (AX)(R8*1), Y4, Y5
+	VMASKMOVPS   (CX)(R8*1), Y4, Y6
+	VMASKMOVPS   (DX)(R8*1), Y4, Y7
+	VFMADD231PS  Y7, Y1, Y5
+	VMASKMOVPS   Y5, Y4, (AX)(R8*1)
+	VMASKMOVPS   (BX)(R8*1), Y4, Y5
+	VFNMADD231PS Y5, Y1, Y6
+	VMASKMOVPS   Y6, Y4, (CX)(R8*1)
+	VMASKMOVPS   (SI)(R8*1), Y4, Y1
+	VMULPS       Y6, Y1, Y1
+	VCVTPS2PD    X6, Y4
+	VEXTRACTF128 $0x01, Y6, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X1, Y6
+	VEXTRACTF128 $0x01, Y1, X1
+	VCVTPS2PD    X1, Y1
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y1, Y3
+
+advance_end:
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VUNPCKHPD    X2, X2, X1
+	VADDSD       X1, X2, X2
+	VMOVSD       X2, sum+72(FP)
+	VDIVSD       X0, X2, X1
+	VCVTSD2SS    X1, X1, X0
+	VBROADCASTSS X0, Y0
+	XORQ         AX, AX
+	MOVQ         DI, BX
+	JMP          direct_begin
+
+direct:
+	VMOVUPS     (SI)(AX*1), Y1
+	VMOVUPS     (CX)(AX*1), Y2
+	VMULPS      Y2, Y1, Y1
+	VMOVUPS     (DX)(AX*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, (DX)(AX*1)
+	ADDQ        $+32, AX
+	SUBQ        $+8, BX
+
+direct_begin:
+	CMPQ        BX, $+8
+	JGE         direct
+	TESTQ       BX, BX
+	JZ          direct_end
+	LEAQ        onesF32AVX2<>+0(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVDQU     32(DI), Y1
+	VMASKMOVPS  (SI)(AX*1), Y1, Y2
+	VMASKMOVPS  (CX)(AX*1), Y1, Y3
+	VMULPS      Y3, Y2, Y2
+	VMASKMOVPS  (DX)(AX*1), Y1, Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMASKMOVPS  Y2, Y1, (DX)(AX*1)
+
+direct_end:
+end:
+	VZEROUPPER
+	RET

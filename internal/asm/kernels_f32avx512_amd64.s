@@ -23809,3 +23809,294 @@ fetched:
 return:
 	VZEROUPPER
 	RET
+
+// func cgStartF32AVX512(x *float32, r *float32, p *float32, d *float32, n int, shift float32) (sum float64, scale float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cgStartF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         d+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSS shift+40(FP), Z0
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Z1
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	VXORPS       Z5, Z5, Z5
+	VXORPS       Z6, Z6, Z6
+	XORQ         DI, DI
+	JMP          start_begin
+
+start:
+	VMOVUPS       (AX)(DI*1), Z7
+	VMOVUPS       (CX)(DI*1), Z8
+	VMOVUPS       (BX)(DI*1), Z9
+	VFNMADD231PS  Z7, Z0, Z8
+	VMOVUPS       Z8, (CX)(DI*1)
+	VADDPS        Z0, Z9, Z9
+	VCMPPS        $0x11, Z9, Z2, K1
+	VMOVUPS.Z     Z9, K1, Z9
+	VDIVPS        Z9, Z1, Z10
+	VMOVUPS.Z     Z10, K1, Z10
+	VMOVUPS       Z10, (BX)(DI*1)
+	VMULPS        Z8, Z10, Z10
+	VMOVUPS       Z10, (DX)(DI*1)
+	VCVTPS2PD     Y8, Z11
+	VEXTRACTF32X8 $0x01, Z8, Y8
+	VCVTPS2PD     Y8, Z8
+	VCVTPS2PD     Y10, Z12
+	VEXTRACTF32X8 $0x01, Z10, Y10
+	VCVTPS2PD     Y10, Z10
+	VFMADD231PD   Z11, Z12, Z3
+	VFMADD231PD   Z8, Z10, Z4
+	VCVTPS2PD     Y7, Z8
+	VEXTRACTF32X8 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     Y9, Z10
+	VEXTRACTF32X8 $0x01, Z9, Y9
+	VCVTPS2PD     Y9, Z9
+	VMULPD        Z8, Z8, Z8
+	VMULPD        Z7, Z7, Z7
+	VFMADD231PD   Z8, Z10, Z5
+	VFMADD231PD   Z7, Z9, Z6
+	ADDQ          $+64, DI
+	SUBQ          $+16, SI
+
+start_begin:
+	CMPQ          SI, $+16
+	JGE           start
+	TESTQ         SI, SI
+	JZ            start_end
+	MOVQ          $-1, R8
+	BZHIQ         SI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (AX)(DI*1), K1, Z7
+	VMOVUPS.Z     (CX)(DI*1), K1, Z8
+	VMOVUPS.Z     (BX)(DI*1), K1, Z9
+	VFNMADD231PS  Z7, Z0, Z8
+	VMOVUPS       Z8, K1, (CX)(DI*1)
+	VADDPS        Z0, Z9, Z9
+	VCMPPS        $0x11, Z9, Z2, K1, K2
+	VMOVUPS.Z     Z9, K2, Z9
+	VDIVPS        Z9, Z1, Z0
+	VMOVUPS.Z     Z0, K2, Z0
+	VMOVUPS       Z0, K1, (BX)(DI*1)
+	VMULPS        Z8, Z0, Z0
+	VMOVUPS       Z0, K1, (DX)(DI*1)
+	VCVTPS2PD     Y8, Z1
+	VEXTRACTF32X8 $0x01, Z8, Y2
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y0, Z8
+	VEXTRACTF32X8 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VFMADD231PD   Z1, Z8, Z3
+	VFMADD231PD   Z2, Z0, Z4
+	VCVTPS2PD     Y7, Z0
+	VEXTRACTF32X8 $0x01, Z7, Y1
+	VCVTPS2PD     Y1, Z1
+	VCVTPS2PD     Y9, Z2
+	VEXTRACTF32X8 $0x01, Z9, Y7
+	VCVTPS2PD     Y7, Z7
+	VMULPD        Z0, Z0, Z0
+	VMULPD        Z1, Z1, Z1
+	VFMADD231PD   Z0, Z2, Z5
+	VFMADD231PD   Z1, Z7, Z6
+
+start_end:
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VUNPCKHPD     X3, X3, X0
+	VADDSD        X0, X3, X3
+	VMOVSD        X3, sum+48(FP)
+	VADDPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPD        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPD        X0, X5, X5
+	VUNPCKHPD     X5, X5, X0
+	VADDSD        X0, X5, X5
+	VMOVSD        X5, scale+56(FP)
+	VZEROUPPER
+	RET
+
+// func cgStepF32AVX512(x *float32, r *float32, p *float32, q *float32, d *float32, n int, shift float32, rz float64) (pq float64, sum float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cgStepF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSS shift+48(FP), Z0
+	VXORPS       Z1, Z1, Z1
+	VXORPS       Z2, Z2, Z2
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          curve_begin
+
+curve:
+	VMOVUPS       (DX)(R8*1), Z3
+	VMOVUPS       (BX)(R8*1), Z4
+	VFMADD231PS   Z3, Z0, Z4
+	VMOVUPS       Z4, (BX)(R8*1)
+	VCVTPS2PD     Y3, Z5
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z5, Z6, Z1
+	VFMADD231PD   Z3, Z4, Z2
+	ADDQ          $+64, R8
+	SUBQ          $+16, R9
+
+curve_begin:
+	CMPQ          R9, $+16
+	JGE           curve
+	TESTQ         R9, R9
+	JZ            curve_end
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPS.Z     (DX)(R8*1), K1, Z3
+	VMOVUPS.Z     (BX)(R8*1), K1, Z4
+	VFMADD231PS   Z3, Z0, Z4
+	VMOVUPS       Z4, K1, (BX)(R8*1)
+	VCVTPS2PD     Y3, Z0
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z0, Z5, Z1
+	VFMADD231PD   Z3, Z4, Z2
+
+curve_end:
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	VMOVSD        X1, pq+64(FP)
+	MOVQ          $0x0000000000000000, R8
+	VMOVQ         R8, X0
+	VUCOMISD      X0, X1
+	JLS           end
+	MOVQ          $0x7ff0000000000000, R8
+	VMOVQ         R8, X0
+	VUCOMISD      X1, X0
+	JLS           end
+	VMOVSD        rz+56(FP), X0
+	VDIVSD        X1, X0, X1
+	VCVTSD2SS     X1, X1, X1
+	VBROADCASTSS  X1, Z1
+	VXORPS        Z2, Z2, Z2
+	VXORPS        Z3, Z3, Z3
+	XORQ          R8, R8
+	MOVQ          DI, R9
+	JMP           advance_begin
+
+advance:
+	VMOVUPS       (AX)(R8*1), Z4
+	VMOVUPS       (CX)(R8*1), Z5
+	VMOVUPS       (DX)(R8*1), Z6
+	VFMADD231PS   Z6, Z1, Z4
+	VMOVUPS       Z4, (AX)(R8*1)
+	VMOVUPS       (BX)(R8*1), Z4
+	VFNMADD231PS  Z4, Z1, Z5
+	VMOVUPS       Z5, (CX)(R8*1)
+	VMOVUPS       (SI)(R8*1), Z4
+	VMULPS        Z5, Z4, Z4
+	VCVTPS2PD     Y5, Z6
+	VEXTRACTF32X8 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y4, Z7
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z6, Z7, Z2
+	VFMADD231PD   Z5, Z4, Z3
+	ADDQ          $+64, R8
+	SUBQ          $+16, R9
+
+advance_begin:
+	CMPQ          R9, $+16
+	JGE           advance
+	TESTQ         R9, R9
+	JZ            advance_end
+	MOVQ          $-1, R10
+	BZHIQ         R9, R10, R10
+	KMOVW         R10, K1
+	VMOVUPS.Z     (AX)(R8*1), K1, Z4
+	VMOVUPS.Z     (CX)(R8*1), K1, Z5
+	VMOVUPS.Z     (DX)(R8*1), K1, Z6
+	VFMADD231PS   Z6, Z1, Z4
+	VMOVUPS       Z4, K1, (AX)(R8*1)
+	VMOVUPS.Z     (BX)(R8*1), K1, Z4
+	VFNMADD231PS  Z4, Z1, Z5
+	VMOVUPS       Z5, K1, (CX)(R8*1)
+	VMOVUPS.Z     (SI)(R8*1), K1, Z1
+	VMULPS        Z5, Z1, Z1
+	VCVTPS2PD     Y5, Z4
+	VEXTRACTF32X8 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y1, Z6
+	VEXTRACTF32X8 $0x01, Z1, Y1
+	VCVTPS2PD     Y1, Z1
+	VFMADD231PD   Z4, Z6, Z2
+	VFMADD231PD   Z5, Z1, Z3
+
+advance_end:
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VADDPD        X1, X2, X2
+	VUNPCKHPD     X2, X2, X1
+	VADDSD        X1, X2, X2
+	VMOVSD        X2, sum+72(FP)
+	VDIVSD        X0, X2, X1
+	VCVTSD2SS     X1, X1, X0
+	VBROADCASTSS  X0, Z0
+	XORQ          AX, AX
+	MOVQ          DI, BX
+	JMP           direct_begin
+
+direct:
+	VMOVUPS     (SI)(AX*1), Z1
+	VMOVUPS     (CX)(AX*1), Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS     (DX)(AX*1), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, (DX)(AX*1)
+	ADDQ        $+64, AX
+	SUBQ        $+16, BX
+
+direct_begin:
+	CMPQ        BX, $+16
+	JGE         direct
+	TESTQ       BX, BX
+	JZ          direct_end
+	MOVQ        $-1, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (SI)(AX*1), K1, Z1
+	VMOVUPS.Z   (CX)(AX*1), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS.Z   (DX)(AX*1), K1, Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (DX)(AX*1)
+
+direct_end:
+end:
+	VZEROUPPER
+	RET

@@ -7510,3 +7510,222 @@ fetched:
 return:
 	VZEROUPPER
 	RET
+
+// func cgStartF64AVX2(x *float64, r *float64, p *float64, d *float64, n int, shift float64) (sum float64, scale float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cgStartF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         d+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSD shift+40(FP), Y0
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VBROADCASTSD X1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	XORQ         DI, DI
+	JMP          start_begin
+
+start:
+	VMOVUPD      (AX)(DI*1), Y5
+	VMOVUPD      (CX)(DI*1), Y6
+	VMOVUPD      (BX)(DI*1), Y7
+	VFNMADD231PD Y5, Y0, Y6
+	VMOVUPD      Y6, (CX)(DI*1)
+	VADDPD       Y0, Y7, Y7
+	VCMPPD       $0x11, Y7, Y2, Y9
+	VANDPS       Y9, Y7, Y7
+	VDIVPD       Y7, Y1, Y8
+	VANDPS       Y9, Y8, Y8
+	VMOVUPD      Y8, (BX)(DI*1)
+	VMULPD       Y6, Y8, Y8
+	VMOVUPD      Y8, (DX)(DI*1)
+	VFMADD231PD  Y6, Y8, Y3
+	VMULPD       Y5, Y5, Y5
+	VFMADD231PD  Y5, Y7, Y4
+	ADDQ         $+32, DI
+	SUBQ         $+4, SI
+
+start_begin:
+	CMPQ         SI, $+4
+	JGE          start
+	TESTQ        SI, SI
+	JZ           start_end
+	LEAQ         onesF64AVX2<>+0(SB), R8
+	SHLQ         $0x03, SI
+	SUBQ         SI, R8
+	VMOVDQU      32(R8), Y5
+	VMASKMOVPD   (AX)(DI*1), Y5, Y6
+	VMASKMOVPD   (CX)(DI*1), Y5, Y7
+	VMASKMOVPD   (BX)(DI*1), Y5, Y8
+	VFNMADD231PD Y6, Y0, Y7
+	VMASKMOVPD   Y7, Y5, (CX)(DI*1)
+	VADDPD       Y0, Y8, Y8
+	VCMPPD       $0x11, Y8, Y2, Y0
+	VANDPS       Y5, Y0, Y0
+	VANDPS       Y0, Y8, Y8
+	VDIVPD       Y8, Y1, Y1
+	VANDPS       Y0, Y1, Y1
+	VMASKMOVPD   Y1, Y5, (BX)(DI*1)
+	VMULPD       Y7, Y1, Y1
+	VMASKMOVPD   Y1, Y5, (DX)(DI*1)
+	VFMADD231PD  Y7, Y1, Y3
+	VMULPD       Y6, Y6, Y6
+	VFMADD231PD  Y6, Y8, Y4
+
+start_end:
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VUNPCKHPD    X3, X3, X0
+	VADDSD       X0, X3, X3
+	VMOVSD       X3, sum+48(FP)
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPD       X0, X4, X4
+	VUNPCKHPD    X4, X4, X0
+	VADDSD       X0, X4, X4
+	VMOVSD       X4, scale+56(FP)
+	VZEROUPPER
+	RET
+
+// func cgStepF64AVX2(x *float64, r *float64, p *float64, q *float64, d *float64, n int, shift float64, rz float64) (pq float64, sum float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cgStepF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD shift+48(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          curve_begin
+
+curve:
+	VMOVUPD     (DX)(R8*1), Y2
+	VMOVUPD     (BX)(R8*1), Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMOVUPD     Y3, (BX)(R8*1)
+	VFMADD231PD Y2, Y3, Y1
+	ADDQ        $+32, R8
+	SUBQ        $+4, R9
+
+curve_begin:
+	CMPQ        R9, $+4
+	JGE         curve
+	TESTQ       R9, R9
+	JZ          curve_end
+	LEAQ        onesF64AVX2<>+0(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVDQU     32(R10), Y2
+	VMASKMOVPD  (DX)(R8*1), Y2, Y3
+	VMASKMOVPD  (BX)(R8*1), Y2, Y4
+	VFMADD231PD Y3, Y0, Y4
+	VMASKMOVPD  Y4, Y2, (BX)(R8*1)
+	VFMADD231PD Y3, Y4, Y1
+
+curve_end:
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDSD       X0, X1, X1
+	VMOVSD       X1, pq+64(FP)
+	MOVQ         $0x0000000000000000, R8
+	VMOVQ        R8, X0
+	VUCOMISD     X0, X1
+	JLS          end
+	MOVQ         $0x7ff0000000000000, R8
+	VMOVQ        R8, X0
+	VUCOMISD     X1, X0
+	JLS          end
+	VMOVSD       rz+56(FP), X0
+	VDIVSD       X1, X0, X1
+	VBROADCASTSD X1, Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          advance_begin
+
+advance:
+	VMOVUPD      (AX)(R8*1), Y3
+	VMOVUPD      (CX)(R8*1), Y4
+	VMOVUPD      (DX)(R8*1), Y5
+	VFMADD231PD  Y5, Y1, Y3
+	VMOVUPD      Y3, (AX)(R8*1)
+	VMOVUPD      (BX)(R8*1), Y3
+	VFNMADD231PD Y3, Y1, Y4
+	VMOVUPD      Y4, (CX)(R8*1)
+	VMOVUPD      (SI)(R8*1), Y3
+	VMULPD       Y4, Y3, Y3
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         $+32, R8
+	SUBQ         $+4, R9
+
+advance_begin:
+	CMPQ         R9, $+4
+	JGE          advance
+	TESTQ        R9, R9
+	JZ           advance_end
+	LEAQ         onesF64AVX2<>+0(SB), R10
+	SHLQ         $0x03, R9
+	SUBQ         R9, R10
+	VMOVDQU      32(R10), Y3
+	VMASKMOVPD   (AX)(R8*1), Y3, Y4
+	VMASKMOVPD   (CX)(R8*1), Y3, Y5
+	VMASKMOVPD   (DX)(R8*1), Y3, Y6
+	VFMADD231PD  Y6, Y1, Y4
+	VMASKMOVPD   Y4, Y3, (AX)(R8*1)
+	VMASKMOVPD   (BX)(R8*1), Y3, Y4
+	VFNMADD231PD Y4, Y1, Y5
+	VMASKMOVPD   Y5, Y3, (CX)(R8*1)
+	VMASKMOVPD   (SI)(R8*1), Y3, Y1
+	VMULPD       Y5, Y1, Y1
+	VFMADD231PD  Y5, Y1, Y2
+
+advance_end:
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VUNPCKHPD    X2, X2, X1
+	VADDSD       X1, X2, X2
+	VMOVSD       X2, sum+72(FP)
+	VDIVSD       X0, X2, X1
+	VBROADCASTSD X1, Y0
+	XORQ         AX, AX
+	MOVQ         DI, BX
+	JMP          direct_begin
+
+direct:
+	VMOVUPD     (SI)(AX*1), Y1
+	VMOVUPD     (CX)(AX*1), Y2
+	VMULPD      Y2, Y1, Y1
+	VMOVUPD     (DX)(AX*1), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, (DX)(AX*1)
+	ADDQ        $+32, AX
+	SUBQ        $+4, BX
+
+direct_begin:
+	CMPQ        BX, $+4
+	JGE         direct
+	TESTQ       BX, BX
+	JZ          direct_end
+	LEAQ        onesF64AVX2<>+0(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVDQU     32(DI), Y1
+	VMASKMOVPD  (SI)(AX*1), Y1, Y2
+	VMASKMOVPD  (CX)(AX*1), Y1, Y3
+	VMULPD      Y3, Y2, Y2
+	VMASKMOVPD  (DX)(AX*1), Y1, Y3
+	VFMADD231PD Y3, Y0, Y2
+	VMASKMOVPD  Y2, Y1, (DX)(AX*1)
+
+direct_end:
+end:
+	VZEROUPPER
+	RET

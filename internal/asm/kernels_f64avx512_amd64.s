@@ -27625,3 +27625,225 @@ fetched:
 return:
 	VZEROUPPER
 	RET
+
+// func cgStartF64AVX512(x *float64, r *float64, p *float64, d *float64, n int, shift float64) (sum float64, scale float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cgStartF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         d+24(FP), BX
+	MOVQ         n+32(FP), SI
+	VBROADCASTSD shift+40(FP), Z0
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VBROADCASTSD X1, Z1
+	VXORPS       Z2, Z2, Z2
+	VXORPS       Z3, Z3, Z3
+	VXORPS       Z4, Z4, Z4
+	XORQ         DI, DI
+	JMP          start_begin
+
+start:
+	VMOVUPD      (AX)(DI*1), Z5
+	VMOVUPD      (CX)(DI*1), Z6
+	VMOVUPD      (BX)(DI*1), Z7
+	VFNMADD231PD Z5, Z0, Z6
+	VMOVUPD      Z6, (CX)(DI*1)
+	VADDPD       Z0, Z7, Z7
+	VCMPPD       $0x11, Z7, Z2, K1
+	VMOVUPD.Z    Z7, K1, Z7
+	VDIVPD       Z7, Z1, Z8
+	VMOVUPD.Z    Z8, K1, Z8
+	VMOVUPD      Z8, (BX)(DI*1)
+	VMULPD       Z6, Z8, Z8
+	VMOVUPD      Z8, (DX)(DI*1)
+	VFMADD231PD  Z6, Z8, Z3
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z7, Z4
+	ADDQ         $+64, DI
+	SUBQ         $+8, SI
+
+start_begin:
+	CMPQ         SI, $+8
+	JGE          start
+	TESTQ        SI, SI
+	JZ           start_end
+	MOVQ         $-1, R8
+	BZHIQ        SI, R8, R8
+	KMOVW        R8, K1
+	VMOVUPD.Z    (AX)(DI*1), K1, Z5
+	VMOVUPD.Z    (CX)(DI*1), K1, Z6
+	VMOVUPD.Z    (BX)(DI*1), K1, Z7
+	VFNMADD231PD Z5, Z0, Z6
+	VMOVUPD      Z6, K1, (CX)(DI*1)
+	VADDPD       Z0, Z7, Z7
+	VCMPPD       $0x11, Z7, Z2, K1, K2
+	VMOVUPD.Z    Z7, K2, Z7
+	VDIVPD       Z7, Z1, Z0
+	VMOVUPD.Z    Z0, K2, Z0
+	VMOVUPD      Z0, K1, (BX)(DI*1)
+	VMULPD       Z6, Z0, Z0
+	VMOVUPD      Z0, K1, (DX)(DI*1)
+	VFMADD231PD  Z6, Z0, Z3
+	VMULPD       Z5, Z5, Z5
+	VFMADD231PD  Z5, Z7, Z4
+
+start_end:
+	VEXTRACTF64X4 $0x01, Z3, Y0
+	VADDPD        Y0, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X0
+	VADDPD        X0, X3, X3
+	VUNPCKHPD     X3, X3, X0
+	VADDSD        X0, X3, X3
+	VMOVSD        X3, sum+48(FP)
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VUNPCKHPD     X4, X4, X0
+	VADDSD        X0, X4, X4
+	VMOVSD        X4, scale+56(FP)
+	VZEROUPPER
+	RET
+
+// func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, n int, shift float64, rz float64) (pq float64, sum float64)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cgStepF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         x+0(FP), AX
+	MOVQ         r+8(FP), CX
+	MOVQ         p+16(FP), DX
+	MOVQ         q+24(FP), BX
+	MOVQ         d+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VBROADCASTSD shift+48(FP), Z0
+	VXORPS       Z1, Z1, Z1
+	XORQ         R8, R8
+	MOVQ         DI, R9
+	JMP          curve_begin
+
+curve:
+	VMOVUPD     (DX)(R8*1), Z2
+	VMOVUPD     (BX)(R8*1), Z3
+	VFMADD231PD Z2, Z0, Z3
+	VMOVUPD     Z3, (BX)(R8*1)
+	VFMADD231PD Z2, Z3, Z1
+	ADDQ        $+64, R8
+	SUBQ        $+8, R9
+
+curve_begin:
+	CMPQ        R9, $+8
+	JGE         curve
+	TESTQ       R9, R9
+	JZ          curve_end
+	MOVQ        $-1, R10
+	BZHIQ       R9, R10, R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (DX)(R8*1), K1, Z2
+	VMOVUPD.Z   (BX)(R8*1), K1, Z3
+	VFMADD231PD Z2, Z0, Z3
+	VMOVUPD     Z3, K1, (BX)(R8*1)
+	VFMADD231PD Z2, Z3, Z1
+
+curve_end:
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	VMOVSD        X1, pq+64(FP)
+	MOVQ          $0x0000000000000000, R8
+	VMOVQ         R8, X0
+	VUCOMISD      X0, X1
+	JLS           end
+	MOVQ          $0x7ff0000000000000, R8
+	VMOVQ         R8, X0
+	VUCOMISD      X1, X0
+	JLS           end
+	VMOVSD        rz+56(FP), X0
+	VDIVSD        X1, X0, X1
+	VBROADCASTSD  X1, Z1
+	VXORPS        Z2, Z2, Z2
+	XORQ          R8, R8
+	MOVQ          DI, R9
+	JMP           advance_begin
+
+advance:
+	VMOVUPD      (AX)(R8*1), Z3
+	VMOVUPD      (CX)(R8*1), Z4
+	VMOVUPD      (DX)(R8*1), Z5
+	VFMADD231PD  Z5, Z1, Z3
+	VMOVUPD      Z3, (AX)(R8*1)
+	VMOVUPD      (BX)(R8*1), Z3
+	VFNMADD231PD Z3, Z1, Z4
+	VMOVUPD      Z4, (CX)(R8*1)
+	VMOVUPD      (SI)(R8*1), Z3
+	VMULPD       Z4, Z3, Z3
+	VFMADD231PD  Z4, Z3, Z2
+	ADDQ         $+64, R8
+	SUBQ         $+8, R9
+
+advance_begin:
+	CMPQ         R9, $+8
+	JGE          advance
+	TESTQ        R9, R9
+	JZ           advance_end
+	MOVQ         $-1, R10
+	BZHIQ        R9, R10, R10
+	KMOVW        R10, K1
+	VMOVUPD.Z    (AX)(R8*1), K1, Z3
+	VMOVUPD.Z    (CX)(R8*1), K1, Z4
+	VMOVUPD.Z    (DX)(R8*1), K1, Z5
+	VFMADD231PD  Z5, Z1, Z3
+	VMOVUPD      Z3, K1, (AX)(R8*1)
+	VMOVUPD.Z    (BX)(R8*1), K1, Z3
+	VFNMADD231PD Z3, Z1, Z4
+	VMOVUPD      Z4, K1, (CX)(R8*1)
+	VMOVUPD.Z    (SI)(R8*1), K1, Z1
+	VMULPD       Z4, Z1, Z1
+	VFMADD231PD  Z4, Z1, Z2
+
+advance_end:
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VADDPD        X1, X2, X2
+	VUNPCKHPD     X2, X2, X1
+	VADDSD        X1, X2, X2
+	VMOVSD        X2, sum+72(FP)
+	VDIVSD        X0, X2, X1
+	VBROADCASTSD  X1, Z0
+	XORQ          AX, AX
+	MOVQ          DI, BX
+	JMP           direct_begin
+
+direct:
+	VMOVUPD     (SI)(AX*1), Z1
+	VMOVUPD     (CX)(AX*1), Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD     (DX)(AX*1), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, (DX)(AX*1)
+	ADDQ        $+64, AX
+	SUBQ        $+8, BX
+
+direct_begin:
+	CMPQ        BX, $+8
+	JGE         direct
+	TESTQ       BX, BX
+	JZ          direct_end
+	MOVQ        $-1, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (SI)(AX*1), K1, Z1
+	VMOVUPD.Z   (CX)(AX*1), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD.Z   (DX)(AX*1), K1, Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (DX)(AX*1)
+
+direct_end:
+end:
+	VZEROUPPER
+	RET

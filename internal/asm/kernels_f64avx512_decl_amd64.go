@@ -323,3 +323,15 @@ func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, s
 //
 //go:noescape
 func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+
+// cgStartF64AVX512 sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩, and scale =
+// ⟨x, x/d⟩ over those that are positive. Rows have n elements.
+//
+//go:noescape
+func cgStartF64AVX512(x *float64, r *float64, p *float64, d *float64, n int, shift float64) (sum float64, scale float64)
+
+// cgStepF64AVX512 sets q += shift·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz/pq it sets x += alpha·p,
+// r −= alpha·q, sum = ⟨r, d∘r⟩, which is not set otherwise, and with beta = sum/rz p = d∘r + beta·p. Rows have n elements.
+//
+//go:noescape
+func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, n int, shift float64, rz float64) (pq float64, sum float64)

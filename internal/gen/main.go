@@ -32,6 +32,8 @@ func main() {
 		for chunks := 1; chunks <= v.maxChunks(); chunks++ {
 			k.spmm(chunks)
 		}
+		k.cgStart()
+		k.cgStep()
 		if err := write(os.Args[1], v.String(), ctx); err != nil {
 			log.Fatal(err)
 		}
