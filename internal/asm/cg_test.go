@@ -78,7 +78,7 @@ func testCG[T Float](t *testing.T) {
 				}
 				for i := range p {
 					// One rounding of the product and one of the sum, or one of both.
-					if bound := unit * math.Abs(float64(beta*p[i])+float64(d[i]*gotR[i])) + unit*math.Abs(float64(beta*p[i])); math.Abs(float64(gotP[i]-wantP[i])) > bound {
+					if bound := unit*math.Abs(float64(beta*p[i])+float64(d[i]*gotR[i])) + unit*math.Abs(float64(beta*p[i])); math.Abs(float64(gotP[i]-wantP[i])) > bound {
 						t.Fatalf("%s: p[%d] is %v, want %v", what, i, gotP[i], wantP[i])
 					}
 				}
