@@ -185,28 +185,41 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 	}
 	check(c, ptr, n)
 	values, step := l.values(v)
-	switch {
-	case c.K <= Narrow:
+	if c.K <= Narrow {
 		l.thin(c.K, stride).spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), flag(fresh), alpha)
-	case c.K <= l.block():
+		return
+	}
+	l.eachBlock(c, b, func(c Rows[T], b []T) {
 		block, tail := l.vectors(c.K)
 		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), tail, flag(fresh), alpha)
-	default:
-		spmmRows(l.spmmRow, c, v, b, stride, cols, ptr, alpha, fresh)
+	})
+}
+
+// eachBlock goes over rows of C block by block of columns, which are as many as one call does. A call for each block of each row
+// takes longer than the few non-zeros of real rows.
+func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
+	for k := c.K; k > 0; k = c.K {
+		c.K = min(k, l.block())
+		call(c, b)
+		if c.K = k - c.K; c.K > 0 {
+			c.Data, b = c.Data[l.block():], b[min(l.block(), len(b)):]
+		}
 	}
 }
 
 func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
-	if c.K <= Narrow || c.K > l.block() || len(segs) == 0 {
+	if c.K <= Narrow || len(segs) == 0 {
 		spmmSegments(l.spmmRow, c, v, b, stride, cols, segs, rowPtr, long, alpha, fresh)
 		return
 	}
 	values, step := l.values(v)
-	block, tail := l.vectors(c.K)
-	block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
-		unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), alpha)
+	l.eachBlock(c, b, func(c Rows[T], b []T) {
+		block, tail := l.vectors(c.K)
+		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+			unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), alpha)
+	})
 }
 
 // block returns the most elements of a row of C that one call does.

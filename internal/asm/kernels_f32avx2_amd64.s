@@ -544,7 +544,7 @@ done:
 	ADDQ    DX, AX
 	LEAQ    (AX)(DX*4), DX
 	MOVQ    CX, BX
-	MOVQ    $+512, SI
+	MOVQ    $+2048, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -593,7 +593,7 @@ segment:
 	SHLQ    $0x02, SI
 	LEAQ    (BX)(DX*1), DX
 	MOVQ    SI, BX
-	MOVQ    $+512, SI
+	MOVQ    $+2048, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -610,7 +610,7 @@ fetch_segment_p:
 	SHLQ       $0x02, SI
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       SI, BX
-	MOVQ       $+512, SI
+	MOVQ       $+2048, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -626,7 +626,7 @@ fetch_segment_s:
 	MOVQ       16(SP), BX
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       CX, BX
-	MOVQ       $+512, SI
+	MOVQ       $+2048, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -8396,7 +8396,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+32, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -8445,7 +8445,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+32, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -8463,7 +8463,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -8618,7 +8618,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+64, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -8667,7 +8667,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -8685,7 +8685,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -8847,7 +8847,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+96, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -8896,7 +8896,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+96, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -8914,7 +8914,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9081,7 +9081,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+128, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -9130,7 +9130,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9148,7 +9148,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9322,7 +9322,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+160, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -9371,7 +9371,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+160, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9389,7 +9389,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9568,7 +9568,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+192, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -9617,7 +9617,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9635,7 +9635,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9821,7 +9821,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+224, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -9870,7 +9870,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+224, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9888,7 +9888,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -10089,7 +10089,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+256, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -10138,7 +10138,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -10156,7 +10156,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 

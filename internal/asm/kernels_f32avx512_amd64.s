@@ -7249,7 +7249,7 @@ done:
 	ADDQ    BX, AX
 	LEAQ    (AX)(BX*4), BX
 	MOVQ    CX, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7298,7 +7298,7 @@ segment:
 	SHLQ    $0x02, DI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    DI, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7315,7 +7315,7 @@ fetch_segment_p:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7331,7 +7331,7 @@ fetch_segment_s:
 	MOVQ       16(SP), SI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       CX, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -19617,7 +19617,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+64, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -19666,7 +19666,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -19684,7 +19684,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -19867,7 +19867,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+128, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -19916,7 +19916,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -19934,7 +19934,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -20126,7 +20126,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+192, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -20175,7 +20175,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -20193,7 +20193,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -20409,7 +20409,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+256, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -20458,7 +20458,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -20476,7 +20476,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -20701,7 +20701,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+320, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -20750,7 +20750,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+320, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -20768,7 +20768,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -21002,7 +21002,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+384, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -21051,7 +21051,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+384, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -21069,7 +21069,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -21312,7 +21312,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+448, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -21361,7 +21361,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+448, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -21379,7 +21379,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -21631,7 +21631,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+512, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -21680,7 +21680,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+512, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -21698,7 +21698,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -21959,7 +21959,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+576, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -22008,7 +22008,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+576, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22026,7 +22026,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22196,7 +22196,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+640, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -22245,7 +22245,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+640, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22263,7 +22263,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22438,7 +22438,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+704, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -22487,7 +22487,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+704, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22505,7 +22505,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22685,7 +22685,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+768, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -22734,7 +22734,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+768, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22752,7 +22752,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22937,7 +22937,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+832, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -22986,7 +22986,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+832, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23004,7 +23004,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23194,7 +23194,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+896, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23243,7 +23243,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+896, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23261,7 +23261,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23456,7 +23456,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+960, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23505,7 +23505,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+960, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23523,7 +23523,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23723,7 +23723,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+1024, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23772,7 +23772,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+1024, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23790,7 +23790,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 

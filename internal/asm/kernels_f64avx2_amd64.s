@@ -603,7 +603,7 @@ done:
 	ADDQ    DX, AX
 	LEAQ    (AX)(DX*4), DX
 	MOVQ    CX, BX
-	MOVQ    $+512, SI
+	MOVQ    $+2048, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -652,7 +652,7 @@ segment:
 	SHLQ    $0x03, SI
 	LEAQ    (BX)(DX*1), DX
 	MOVQ    SI, BX
-	MOVQ    $+512, SI
+	MOVQ    $+2048, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -669,7 +669,7 @@ fetch_segment_p:
 	SHLQ       $0x03, SI
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       SI, BX
-	MOVQ       $+512, SI
+	MOVQ       $+2048, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -685,7 +685,7 @@ fetch_segment_s:
 	MOVQ       16(SP), BX
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       CX, BX
-	MOVQ       $+512, SI
+	MOVQ       $+2048, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -5731,7 +5731,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+32, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -5780,7 +5780,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+32, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -5798,7 +5798,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -5953,7 +5953,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+64, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -6002,7 +6002,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6020,7 +6020,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6182,7 +6182,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+96, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -6231,7 +6231,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+96, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6249,7 +6249,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6416,7 +6416,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+128, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -6465,7 +6465,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6483,7 +6483,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6657,7 +6657,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+160, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -6706,7 +6706,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+160, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6724,7 +6724,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6903,7 +6903,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+192, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -6952,7 +6952,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6970,7 +6970,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7156,7 +7156,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+224, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -7205,7 +7205,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+224, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7223,7 +7223,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7424,7 +7424,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+256, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -7473,7 +7473,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7491,7 +7491,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 

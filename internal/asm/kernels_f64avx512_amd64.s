@@ -15513,7 +15513,7 @@ done:
 	ADDQ    BX, AX
 	LEAQ    (AX)(BX*4), BX
 	MOVQ    CX, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -15562,7 +15562,7 @@ segment:
 	SHLQ    $0x03, DI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    DI, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -15579,7 +15579,7 @@ fetch_segment_p:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -15595,7 +15595,7 @@ fetch_segment_s:
 	MOVQ       16(SP), SI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       CX, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23433,7 +23433,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+64, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23482,7 +23482,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23500,7 +23500,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23683,7 +23683,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+128, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23732,7 +23732,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23750,7 +23750,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23942,7 +23942,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+192, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -23991,7 +23991,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24009,7 +24009,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24225,7 +24225,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+256, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -24274,7 +24274,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24292,7 +24292,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24517,7 +24517,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+320, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -24566,7 +24566,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+320, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24584,7 +24584,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24818,7 +24818,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+384, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -24867,7 +24867,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+384, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24885,7 +24885,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25128,7 +25128,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+448, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -25177,7 +25177,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+448, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25195,7 +25195,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25447,7 +25447,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+512, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -25496,7 +25496,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+512, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25514,7 +25514,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25775,7 +25775,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+576, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -25824,7 +25824,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+576, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25842,7 +25842,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26012,7 +26012,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+640, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -26061,7 +26061,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+640, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26079,7 +26079,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26254,7 +26254,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+704, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -26303,7 +26303,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+704, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26321,7 +26321,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26501,7 +26501,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+768, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -26550,7 +26550,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+768, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26568,7 +26568,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26753,7 +26753,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+832, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -26802,7 +26802,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+832, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26820,7 +26820,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27010,7 +27010,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+896, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -27059,7 +27059,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+896, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27077,7 +27077,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27272,7 +27272,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+960, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -27321,7 +27321,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+960, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27339,7 +27339,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27539,7 +27539,7 @@ done:
 	ADDQ    SI, BX
 	LEAQ    (BX)(SI*4), SI
 	MOVQ    $+1024, DI
-	MOVQ    $+512, R8
+	MOVQ    $+2048, R8
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 
@@ -27588,7 +27588,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+1024, SI
-	MOVQ    $+512, DI
+	MOVQ    $+2048, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27606,7 +27606,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+512, DI
+	MOVQ       $+2048, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 

@@ -15,8 +15,9 @@ var walkDoc = [...]string{
 // segmentsAhead is the number of rows, or of segments, between the fetch of a row of A or C and its values and their use.
 const segmentsAhead = 4
 
-// mostAhead bounds the bytes of a row of A or C, and of the values of a segment, that are fetched early.
-const mostAhead = 512
+// mostAhead bounds the bytes of a row of A or C, and of the values of a segment, that are fetched early: rows are short, and
+// the hardware's prefetchers have hardly found one when it ends.
+const mostAhead = 2048
 
 // Fields of a tiling.Segment.
 const (
