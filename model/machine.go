@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"sddmmkit/device"
 )
 
@@ -44,7 +46,8 @@ type Machine struct {
 }
 
 // NewMachine returns the machine with the given properties, threads of which are in use. Where m is not
-// a valid measurement the machine is assumed to be an ordinary one with caches of the sizes that p says.
+// a valid measurement the machine is assumed to be an ordinary one with caches of the sizes that p says. Of a shared cache
+// at most three quarters count.
 func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	threads = max(threads, 1)
 	if !m.Valid() {
@@ -54,13 +57,19 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	if line <= 0 {
 		line = 64
 	}
+	m.Levels = slices.Clone(m.Levels)
+	for l := range m.Levels {
+		if level := &m.Levels[l]; level.Shared && level.Bytes > 0 && p.L3Bytes > 0 {
+			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)))
+		}
+	}
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 4 server with AVX-512; ADR 7 says how.
+// The costs that fitted best on two cores of servers with AVX-512, a Zen 4 and a Zen 5; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 2.5e-9, Pass: 10e-6}
-	DefaultSpMM  = Costs{NonZero: 0.1e-9, Line: 0.085e-9, Segment: 5e-9, SegmentLine: 1.6e-9, Pass: 10e-6}
+	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 1e-9, Pass: 2e-6}
+	DefaultSpMM  = Costs{NonZero: 0.1e-9, Line: 0.085e-9, Segment: 5e-9, SegmentLine: 0.65e-9, Pass: 2e-6}
 )
 
 const (
@@ -70,7 +79,11 @@ const (
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
-	waits = 2
+	waits = 1.5
+
+	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
+	// programs left all of it.
+	usable = 0.75
 
 	// overlap is the share of the time of streams that is not hidden behind the gathers.
 	overlap = 0.5
