@@ -19,16 +19,15 @@ const (
 	minDepth = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
 	overhang = 16   // by which the last slice may be longer
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	equal    = 1.03 // times the fastest is as good where there are no panels to make
-	near     = 1.01 // and with panels: of those the widest counts, which has the fewest to make
+	equal    = 1.05 // times the fastest is as good where there are no panels to make
 )
 
 // OftenRead is the number of non-zeros for each row of B from which on copying it costs little.
 const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …, and of those within 1 % of
-// the fastest the widest, with the longest slices; but none, or slices alone, if panels gain less than 3 %.
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …; but none, or slices alone, the longest that
+// are predicted within 5 % of the fastest.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
 	none := m.Predict(op, f, k, elemBytes, Tile{})
@@ -50,12 +49,9 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 			fastest = p
 		}
 	}
-	for _, p := range c.Alternatives { // from wide to narrow, and long to short
-		margin := near
-		if p.Tile.Tj == 0 {
-			margin = equal
-		}
-		if p.Seconds <= margin*fastest.Seconds {
+	c.Prediction = fastest
+	for _, p := range c.Alternatives { // without panels come first, from long to short
+		if p.Tile.Tj == 0 && p.Seconds <= equal*fastest.Seconds {
 			c.Prediction = p
 			break
 		}
