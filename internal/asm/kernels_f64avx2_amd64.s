@@ -575,10 +575,10 @@ store0_4:
 	JMP        next
 
 done:
-	MOVQ    rows+80(FP), AX
-	DECQ    AX
+	MOVQ    rows+80(FP), BX
+	DECQ    BX
 	JLE     return
-	MOVQ    AX, rows+80(FP)
+	MOVQ    BX, rows+80(FP)
 	MOVQ    n+56(FP), AX
 	MOVQ    cols+48(FP), DX
 	LEAQ    (DX)(AX*4), DX
@@ -590,9 +590,9 @@ done:
 	TESTQ   DX, DX
 	JNZ     segment
 	MOVQ    p+0(FP), DX
-	MOVQ    AX, BX
-	SHLQ    $0x03, BX
-	ADDQ    BX, DX
+	MOVQ    AX, SI
+	SHLQ    $0x03, SI
+	ADDQ    SI, DX
 	MOVQ    DX, p+0(FP)
 	MOVQ    s+8(FP), DX
 	SHLQ    $0x03, AX
@@ -601,6 +601,12 @@ done:
 	MOVQ    a+16(FP), AX
 	MOVQ    step+24(FP), DX
 	ADDQ    DX, AX
+	CMPQ    BX, $+4
+	JLE     unused
+	MOVQ    ptr+64(FP), BX
+	MOVQ    40(BX), SI
+	CMPQ    SI, 32(BX)
+	JEQ     unused
 	LEAQ    (AX)(DX*4), DX
 	MOVQ    CX, BX
 	MOVQ    $+2048, SI
@@ -613,14 +619,16 @@ fetch_row:
 	SUBQ       $+64, BX
 	JG         fetch_row
 	PREFETCHT0 -1(DX)(BX*1)
-	MOVQ       AX, a+16(FP)
-	MOVQ       ptr+64(FP), DX
-	MOVQ       8(DX), AX
-	SUBQ       (DX), AX
-	MOVQ       AX, n+56(FP)
-	ADDQ       $+8, DX
-	MOVQ       DX, ptr+64(FP)
-	JMP        row
+
+unused:
+	MOVQ AX, a+16(FP)
+	MOVQ ptr+64(FP), DX
+	MOVQ 8(DX), AX
+	SUBQ (DX), AX
+	MOVQ AX, n+56(FP)
+	ADDQ $+8, DX
+	MOVQ DX, ptr+64(FP)
+	JMP  row
 
 segment:
 	MOVQ    segs+72(FP), AX

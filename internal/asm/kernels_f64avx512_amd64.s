@@ -15485,10 +15485,10 @@ store0_4:
 	JMP     next
 
 done:
-	MOVQ    rows+80(FP), AX
-	DECQ    AX
+	MOVQ    rows+80(FP), SI
+	DECQ    SI
 	JLE     return
-	MOVQ    AX, rows+80(FP)
+	MOVQ    SI, rows+80(FP)
 	MOVQ    n+56(FP), AX
 	MOVQ    cols+48(FP), BX
 	LEAQ    (BX)(AX*4), BX
@@ -15500,9 +15500,9 @@ done:
 	TESTQ   BX, BX
 	JNZ     segment
 	MOVQ    p+0(FP), BX
-	MOVQ    AX, SI
-	SHLQ    $0x03, SI
-	ADDQ    SI, BX
+	MOVQ    AX, DI
+	SHLQ    $0x03, DI
+	ADDQ    DI, BX
 	MOVQ    BX, p+0(FP)
 	MOVQ    s+8(FP), BX
 	SHLQ    $0x03, AX
@@ -15511,6 +15511,12 @@ done:
 	MOVQ    a+16(FP), AX
 	MOVQ    step+24(FP), BX
 	ADDQ    BX, AX
+	CMPQ    SI, $+4
+	JLE     unused
+	MOVQ    ptr+64(FP), SI
+	MOVQ    40(SI), DI
+	CMPQ    DI, 32(SI)
+	JEQ     unused
 	LEAQ    (AX)(BX*4), BX
 	MOVQ    CX, SI
 	MOVQ    $+2048, DI
@@ -15523,14 +15529,16 @@ fetch_row:
 	SUBQ       $+64, SI
 	JG         fetch_row
 	PREFETCHT0 -1(BX)(SI*1)
-	MOVQ       AX, a+16(FP)
-	MOVQ       ptr+64(FP), BX
-	MOVQ       8(BX), AX
-	SUBQ       (BX), AX
-	MOVQ       AX, n+56(FP)
-	ADDQ       $+8, BX
-	MOVQ       BX, ptr+64(FP)
-	JMP        row
+
+unused:
+	MOVQ AX, a+16(FP)
+	MOVQ ptr+64(FP), BX
+	MOVQ 8(BX), AX
+	SUBQ (BX), AX
+	MOVQ AX, n+56(FP)
+	ADDQ $+8, BX
+	MOVQ BX, ptr+64(FP)
+	JMP  row
 
 segment:
 	MOVQ    segs+72(FP), AX

@@ -32,6 +32,7 @@ const (
 type array struct {
 	param, step string
 	rows        bool
+	unused      bool // where a row has no non-zeros
 }
 
 // walk goes over rows of the sparse matrix, or over the segments of a panel.
@@ -84,7 +85,13 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 		if a.rows {
 			w.Load(w.Param(a.step), by)
 			w.ADDQ(by, p)
+			if a.unused {
+				w.unlessRow(rows, "unused")
+			}
 			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes)
+			if a.unused {
+				w.Label("unused")
+			}
 		} else {
 			w.MOVQ(n, by)
 			w.steps(a, by)
@@ -106,6 +113,17 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 	w.Label("return")
 	w.VZEROUPPER()
 	w.RET()
+}
+
+// unlessRow generates a jump where the row that is fetched early, of those that are left, is not there or has no non-zeros.
+func (w *walk) unlessRow(left reg.GPVirtual, label string) {
+	w.CMPQ(left, operand.I32(segmentsAhead))
+	w.JLE(operand.LabelRef(label))
+	ptr, end := w.GP64(), w.GP64()
+	w.Load(w.Param("ptr"), ptr)
+	w.MOVQ(operand.Mem{Base: ptr, Disp: 8 * (segmentsAhead + 1)}, end)
+	w.CMPQ(end, operand.Mem{Base: ptr, Disp: 8 * segmentsAhead})
+	w.JEQ(operand.LabelRef(label))
 }
 
 // steps makes of a number of rows or non-zeros the bytes by which they advance an array.
