@@ -90,7 +90,7 @@ func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err e
 	}
 	xm, rm, pm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
-	loops := asm.ForCG[T]()
+	loops := asm.For[T]().CG
 	return countRows(ctx, h, cg.X, func(i int) bool {
 		p := pm.Row(i)
 		sum, scale := loops.Start(xm.Row(i), rm.Row(i), p, dm.Row(i), shift[i])
@@ -112,7 +112,7 @@ func (cg *RowCG[T]) Step(ctx context.Context) (active int64, err error) {
 	}
 	xm, rm, pm, qm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.Q.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
-	loops := asm.ForCG[T]()
+	loops := asm.For[T]().CG
 	return countRows(ctx, h, cg.X, func(i int) bool {
 		if rz[i] < 0 {
 			return false

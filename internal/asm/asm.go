@@ -83,6 +83,8 @@ type Kernels[T Float] struct {
 	// the first segment. When fresh, the first segment of a row sets it, which begins at its row pointer. Rows of at least long
 	// non-zeros are left out.
 	SpMMSegments func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool)
+
+	CG CG[T]
 }
 
 // Rows are the rows of a dense matrix: row i is Data[i·Stride : i·Stride+K].

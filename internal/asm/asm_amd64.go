@@ -30,13 +30,13 @@ func For[T Float]() Kernels[T] {
 	case l == Generic:
 		return generic[T]()
 	case l == AVX2 && single:
-		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, packedF32AVX2, 8)
+		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, packedF32AVX2, bindCG(cgStartF32AVX2, cgStepF32AVX2), 8)
 	case l == AVX2:
-		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, packedF64AVX2, 4)
+		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, packedF64AVX2, bindCG(cgStartF64AVX2, cgStepF64AVX2), 4)
 	case single:
-		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, packedF32AVX512, 16)
+		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, packedF32AVX512, bindCG(cgStartF32AVX512, cgStepF32AVX512), 16)
 	default:
-		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, packedF64AVX512, 8)
+		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, packedF64AVX512, bindCG(cgStartF64AVX512, cgStepF64AVX512), 8)
 	}
 	return k.(Kernels[T])
 }
@@ -82,11 +82,11 @@ func ahead[T Float](b []T, cols []int32) int {
 }
 
 // bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
-func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow, packed narrow[T], lanes int) Kernels[T] {
+func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow, packed narrow[T], cg CG[T], lanes int) Kernels[T] {
 	l := loops[T]{sddmm: sddmm, blocks: blocks, narrow: narrow, packed: packed, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
 	return Kernels[T]{
 		SDDMM: l.sddmmRow, SDDMMRows: l.sddmmRows, SDDMMSegments: l.sddmmSegments,
-		SpMM: l.spmmRow, SpMMRows: l.spmmRows, SpMMSegments: l.spmmSegments,
+		SpMM: l.spmmRow, SpMMRows: l.spmmRows, SpMMSegments: l.spmmSegments, CG: cg,
 	}
 }
 
@@ -163,16 +163,11 @@ func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T
 			unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), flag(fresh), alpha)
 		return
 	}
-	for len(c) > 0 {
-		width := min(len(c), l.block())
-		block, tail := l.vectors(width)
-		block(unsafe.SliceData(c), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+	l.eachBlock(Rows[T]{Data: c, K: len(c)}, b, func(c Rows[T], b []T) {
+		block, tail := l.vectors(c.K)
+		block(unsafe.SliceData(c.Data), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), n, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), alpha)
-		c = c[width:]
-		if len(b) > width {
-			b = b[width:]
-		}
-	}
+	})
 }
 
 func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {

@@ -9,6 +9,3 @@ func For[T Float]() Kernels[T] { return generic[T]() }
 
 // Prefetch does nothing in this build.
 func Prefetch[T Float](row []T) {}
-
-// ForCG returns the loops in Go.
-func ForCG[T Float]() CG[T] { return CG[T]{startGeneric[T], stepGeneric[T]} }

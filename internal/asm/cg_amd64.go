@@ -4,25 +4,6 @@ package asm
 
 import "unsafe"
 
-// ForCG returns the loops of the active level.
-func ForCG[T Float]() CG[T] {
-	var cg any
-	_, single := any(T(0)).(float32)
-	switch l := Active(); {
-	case l == Generic:
-		return CG[T]{startGeneric[T], stepGeneric[T]}
-	case l == AVX2 && single:
-		cg = bindCG(cgStartF32AVX2, cgStepF32AVX2)
-	case l == AVX2:
-		cg = bindCG(cgStartF64AVX2, cgStepF64AVX2)
-	case single:
-		cg = bindCG(cgStartF32AVX512, cgStepF32AVX512)
-	default:
-		cg = bindCG(cgStartF64AVX512, cgStepF64AVX512)
-	}
-	return cg.(CG[T])
-}
-
 // bindCG wraps assembly in the signatures of CG.
 func bindCG[T Float](
 	start func(x, r, p, d *T, n int, shift T) (sum, scale float64),

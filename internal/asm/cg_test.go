@@ -41,7 +41,7 @@ func testCG[T Float](t *testing.T) {
 				}
 			}
 			gotR, gotP, gotD := slices.Clone(r), slices.Clone(p), slices.Clone(d)
-			sum, scale := ForCG[T]().Start(x, gotR, gotP, gotD, 2)
+			sum, scale := For[T]().CG.Start(x, gotR, gotP, gotD, 2)
 			wantR, wantP, wantD := slices.Clone(r), slices.Clone(p), slices.Clone(d)
 			wantSum, wantScale := startGeneric(x, wantR, wantP, wantD, 2)
 			same("r", gotR, wantR)
@@ -64,7 +64,7 @@ func testCG[T Float](t *testing.T) {
 				}
 				gotX, gotR, gotP, gotQ := slices.Clone(x), slices.Clone(r), slices.Clone(p), slices.Clone(q)
 				wantX, wantR, wantP, wantQ := slices.Clone(x), slices.Clone(r), slices.Clone(p), slices.Clone(q)
-				got, ok := ForCG[T]().Step(gotX, gotR, gotP, gotQ, d, 2, 4*pq)
+				got, ok := For[T]().CG.Step(gotX, gotR, gotP, gotQ, d, 2, 4*pq)
 				want, wantOK := stepGeneric(wantX, wantR, wantP, wantQ, d, 2, 4*pq)
 				if got != want || ok != wantOK || ok != (curvature == 1 && n > 0) {
 					t.Fatalf("%s, curvature %v: Step returns %v, %v, want %v, %v", what, curvature, got, ok, want, wantOK)

@@ -5,6 +5,7 @@ import "sddmmkit/tiling"
 // generic returns the loops in Go.
 func generic[T Float]() Kernels[T] {
 	return Kernels[T]{
+		CG:        CG[T]{startGeneric[T], stepGeneric[T]},
 		SDDMM:     sddmmGeneric[T],
 		SpMM:      spmmGeneric[T],
 		SDDMMRows: sddmmRows[T],

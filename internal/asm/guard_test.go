@@ -44,7 +44,7 @@ func testGuardPages[T Float](t *testing.T) {
 	for _, l := range levels(t) {
 		use(t, l)
 		for _, head := range []bool{false, true} {
-			for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 129} {
+			for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33, 129, 300} {
 				for _, stride := range []int{k, k + 2} {
 					b, a, c := guarded[T](t, (rows-1)*stride+k, head), guarded[T](t, k, head), guarded[T](t, k, head)
 					a2, c2 := Rows[T]{guarded[T](t, 2*k, head), k, k}, Rows[T]{guarded[T](t, 2*k, head), k, k}
@@ -134,10 +134,10 @@ func testGuardPagesOfCG[T Float](t *testing.T) {
 				for i := range n {
 					r[i], d[i], q[i] = 1, 1, 1
 				}
-				if rz, _ := ForCG[T]().Start(x, r, p, d, 1); rz != float64(n)/2 {
+				if rz, _ := For[T]().CG.Start(x, r, p, d, 1); rz != float64(n)/2 {
 					t.Fatalf("%v %T, %d elements: Start returns %v", l, T(0), n, rz)
 				}
-				if _, ok := ForCG[T]().Step(x, r, p, q, d, 1, 1); ok != (n > 0) {
+				if _, ok := For[T]().CG.Step(x, r, p, q, d, 1, 1); ok != (n > 0) {
 					t.Fatalf("%v %T, %d elements: Step returns %v", l, T(0), n, ok)
 				}
 			}

@@ -543,11 +543,11 @@ done:
 	MOVQ    step+24(FP), DX
 	ADDQ    DX, AX
 	CMPQ    BX, $+4
-	JLE     unused
+	JLE     fetched_row
 	MOVQ    ptr+64(FP), BX
 	MOVQ    40(BX), SI
 	CMPQ    SI, 32(BX)
-	JEQ     unused
+	JEQ     fetched_row
 	LEAQ    (AX)(DX*4), DX
 	MOVQ    CX, BX
 	MOVQ    $+2048, SI
@@ -561,7 +561,7 @@ fetch_row:
 	JG         fetch_row
 	PREFETCHT0 -1(DX)(BX*1)
 
-unused:
+fetched_row:
 	MOVQ AX, a+16(FP)
 	MOVQ ptr+64(FP), DX
 	MOVQ 8(DX), AX

@@ -7248,11 +7248,11 @@ done:
 	MOVQ    step+24(FP), BX
 	ADDQ    BX, AX
 	CMPQ    SI, $+4
-	JLE     unused
+	JLE     fetched_row
 	MOVQ    ptr+64(FP), SI
 	MOVQ    40(SI), DI
 	CMPQ    DI, 32(SI)
-	JEQ     unused
+	JEQ     fetched_row
 	LEAQ    (AX)(BX*4), BX
 	MOVQ    CX, SI
 	MOVQ    $+2048, DI
@@ -7266,7 +7266,7 @@ fetch_row:
 	JG         fetch_row
 	PREFETCHT0 -1(BX)(SI*1)
 
-unused:
+fetched_row:
 	MOVQ AX, a+16(FP)
 	MOVQ ptr+64(FP), BX
 	MOVQ 8(BX), AX

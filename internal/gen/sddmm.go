@@ -48,7 +48,7 @@ func (k *kernels) sddmm() {
 	if k.isa == avx512 {
 		k.setDistance(bytes)
 	}
-	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, unused: true})
+	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true})
 
 	k.Label("row")
 	k.XORQ(j, j)

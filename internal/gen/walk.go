@@ -32,7 +32,7 @@ const (
 type array struct {
 	param, step string
 	rows        bool
-	unused      bool // where a row has no non-zeros
+	nonEmpty    bool // rows without non-zeros are not fetched
 }
 
 // walk goes over rows of the sparse matrix, or over the segments of a panel.
@@ -85,13 +85,11 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 		if a.rows {
 			w.Load(w.Param(a.step), by)
 			w.ADDQ(by, p)
-			if a.unused {
-				w.unlessRow(rows, "unused")
+			if a.nonEmpty {
+				w.skipEmpty(rows, "fetched_row")
 			}
 			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes)
-			if a.unused {
-				w.Label("unused")
-			}
+			w.Label("fetched_row")
 		} else {
 			w.MOVQ(n, by)
 			w.steps(a, by)
@@ -115,8 +113,8 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 	w.RET()
 }
 
-// unlessRow generates a jump where the row that is fetched early, of those that are left, is not there or has no non-zeros.
-func (w *walk) unlessRow(left reg.GPVirtual, label string) {
+// skipEmpty generates a jump over the fetch of a row that is not among those left, or has no non-zeros.
+func (w *walk) skipEmpty(left reg.GPVirtual, label string) {
 	w.CMPQ(left, operand.I32(segmentsAhead))
 	w.JLE(operand.LabelRef(label))
 	ptr, end := w.GP64(), w.GP64()

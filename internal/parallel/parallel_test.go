@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,25 @@ func TestUnitsRunsEachOnce(t *testing.T) {
 					t.Fatalf("%d threads: unit %d of %d ran %d times", threads, u, units, n)
 				}
 			}
+		}
+	}
+}
+
+// Goroutines that are done with their own span take what is left of the others': here the first unit lasts until all others are done.
+func TestUnitsBalance(t *testing.T) {
+	for _, threads := range []int{2, 3, 8} {
+		const units = 40
+		var others sync.WaitGroup
+		others.Add(units - 1)
+		err := Units(context.Background(), threads, units, func(u int) {
+			if u == 0 {
+				others.Wait()
+			} else {
+				others.Done()
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
