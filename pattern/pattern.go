@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -125,6 +126,17 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 	}
 	r.panels[width] = p
 	return p, nil
+}
+
+// RunPanels calls do for the units of work of panels, one panel after the other, so that its rows of B stay in a cache.
+func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, do func(tiling.PanelUnit)) error {
+	for q := range panels.Count() {
+		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
+		if err := host.Run(ctx, len(work), func(unit int) { do(work[unit]) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // UnitCost returns the number of non-zeros from which on a row is cut into pieces in Work.

@@ -10,6 +10,7 @@ import (
 	"sddmmkit/internal/asm"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
+	"sddmmkit/tiling"
 )
 
 // hostRun is one call on the CPU: operands as slices, and the inner loop.
@@ -134,11 +135,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	if err != nil {
 		return err
 	}
-	for q := 0; q < panels.Count() && err == nil; q++ {
-		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
-		err = host.Run(ctx, len(work), func(unit int) { r.segments(work[unit], panels) })
-	}
-	return err
+	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels) })
 }
 
 // overlap reports whether x and y are the same memory.

@@ -105,14 +105,11 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 			}
 		}
 	})
-	long := pat.UnitCost()
-	for q := 0; q < panels.Count() && err == nil; q++ {
-		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
-		err = host.Run(ctx, len(work), func(unit int) {
-			r.segments(work[unit], panels, long)
-		})
+	if err != nil {
+		return err
 	}
-	return err
+	long := pat.UnitCost()
+	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels, long) })
 }
 
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
