@@ -13,8 +13,9 @@ import (
 // calls take turns with tiles that the model thinks good, and later calls use the fastest of them
 // (cuSDDMM, algorithm 4, does so for T_k). No tile changes a bit of a result, so trying does not either.
 //
-// First come the model's choice, no tile, which has no panels to make, and others far from both, which stay in another cache: what the
-// model is least sure of is which of them is how fast at the moment. Then come the neighbours of the fastest, as long as they gain. All that
+// First comes the model's choice, twice, for the first call of all finds memory that nobody has touched, and what is spent counts in calls
+// of the fastest. Then come no tile, which has no panels to make, and others far from both, which stay in another cache: what the
+// model is least sure of is which of them is how fast at the moment. After them come the neighbours of the fastest, as long as they gain. All that
 // counts by the least of few calls. In the end the fastest few have turns: a call that finds the caches as another tile left
 // them, and one that counts. They are compared turn by turn, for what else the machine does lasts longer than a call, and
 // a tile takes the place of one before it only for a gain that the median of those ratios shows.
@@ -69,7 +70,7 @@ const (
 	worthMaking = 2.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
 	makingCalls = 3.2  // calls that planning may have taken when the panels of another tile are made
-	finalCalls  = 3.5  // calls that planning took from which on there are no more turns than it takes to tell tiles apart
+	finalCalls  = 3.5  // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
 	mostCalls   = 4.3  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first
 	fine        = 2    // factor between the fastest and its neighbours
@@ -269,10 +270,13 @@ func (s *Search) due() *trial {
 	if s.finals != nil {
 		return s.dueInTheEnd()
 	}
+	if s.trials[0].calls < firstCalls {
+		return s.trials[0]
+	}
 	fastest, planned := s.fastest().least, s.planned()
 	var next *trial
 	for _, t := range s.trials {
-		if t.calls > 0 && t.least > hopeless*fastest {
+		if t.calls > 0 && (t.least > hopeless*fastest || t.least > near*fastest && planned > finalCalls) {
 			continue
 		}
 		if t.calls == 0 && s.calls > 0 && (planned > searchCalls || planned+s.making(t.at)/fastest > makingCalls) {
