@@ -27,7 +27,7 @@ const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
 // none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …; but none, or slices alone, the longest that
-// are predicted within 5 % of the fastest.
+// are predicted within 5 % of the fastest. For SDDMM a single panel of all columns is there too: a list of the active rows.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
 	none := m.Predict(op, f, k, elemBytes, Tile{})
@@ -42,7 +42,7 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		return c
 	}
 	fastest := none
-	for _, tile := range tiles(f, k) {
+	for _, tile := range tiles(op, f, k) {
 		p := m.Predict(op, f, k, elemBytes, tile)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < fastest.Seconds {
@@ -61,27 +61,39 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 }
 
 // tiles returns the grid, without no tile. Where columns are not in order there are no panels.
-func tiles(f *Profile, k int) []Tile {
+func tiles(op Op, f *Profile, k int) []Tile {
 	depths := Depths(k)
 	var all []Tile
 	for _, depth := range depths {
 		all = append(all, Tile{Tk: depth})
 	}
-	for n := 2; f.Segments != nil; n++ {
-		panels := 1 << (n / 2)
-		if n%2 == 1 {
-			panels += panels / 2
-		}
-		width := (f.Cols-1)/panels + 1
-		if width < minWidth {
-			break
-		}
+	panels := func(width int) {
 		all = append(all, Tile{Tj: width})
 		for _, depth := range depths {
 			all = append(all, Tile{Tj: width, Tk: depth})
 		}
 	}
+	if lists(op, f, k) {
+		panels(f.Cols)
+	}
+	for n := 2; f.Segments != nil; n++ {
+		count := 1 << (n / 2)
+		if n%2 == 1 {
+			count += count / 2
+		}
+		width := (f.Cols-1)/count + 1
+		if width < minWidth {
+			break
+		}
+		panels(width)
+	}
 	return all
+}
+
+// lists reports whether a panel of all columns may be faster than none: it lists active rows, and the others are passed over. SpMM has to write
+// those too, and narrow rows go through segments in Go.
+func lists(op Op, f *Profile, k int) bool {
+	return op == SDDMM && k > narrow && f.Cols >= minWidth && f.Segments != nil && f.ActiveRows < int64(f.Rows)
 }
 
 // Depths returns the slices that K = k is cut into on CPUs, from long to short.
@@ -125,7 +137,9 @@ func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Pred
 			where = "is larger than " + size(small)
 		}
 		var tile string
-		if taken.Tile.Tj > 0 {
+		if taken.Tile.Tj >= f.Cols {
+			tile = fmt.Sprintf("a list of the %d active rows passes over %d others", f.ActiveRows, int64(f.Rows)-f.ActiveRows)
+		} else if taken.Tile.Tj > 0 {
 			tile = fmt.Sprintf("a panel of %d columns still has %s", taken.Tile.Tj, perRow(taken))
 		}
 		if taken.Tile.Tk > 0 {
@@ -148,6 +162,9 @@ func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Pred
 		return fmt.Sprintf("B (%s) is larger than %s, but no panel has enough non-zeros per active row to be faster", bytesText(b), size(small))
 	}
 	gain := 100 * (none.Seconds/fastest.Seconds - 1)
+	if fastest.Tile.Tj >= f.Cols {
+		return fmt.Sprintf("a list of the %d active rows, without %d others, would gain only %.1f %%", f.ActiveRows, int64(f.Rows)-f.ActiveRows, gain)
+	}
 	if fastest.Tile.Tj == 0 {
 		return fmt.Sprintf("slices of %d of K would gain only %.1f %%", fastest.Tile.Tk, gain)
 	}

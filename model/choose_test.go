@@ -47,7 +47,7 @@ func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
 		fastest = min(fastest, p.Seconds)
 	}
 	tile := c.Tile
-	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) || tile.Tk != 0 && !slices.Contains(Depths(k), tile.Tk) || tile.Tj > 0 && tile.Tj < minWidth ||
+	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) && !(tile.Tj == f.Cols && lists(op, f, k)) || tile.Tk != 0 && !slices.Contains(Depths(k), tile.Tk) || tile.Tj > 0 && tile.Tj < minWidth ||
 		tile.Tj > 0 && f.Segments == nil {
 		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
 	}
@@ -173,6 +173,27 @@ func TestSlices(t *testing.T) {
 	// Of a matrix that is read once a copy does not pay.
 	if c := m.Choose(SpMM, wide(1_000_000, 1_000_000, 1), 512, 4); c.Tile != (Tile{}) {
 		t.Errorf("B is read once: tile %+v, %s", c.Tile, c.Reason)
+	}
+}
+
+// Where most rows are empty, SDDMM goes over a list of the others.
+func TestActiveRows(t *testing.T) {
+	m, f := testMachine(2), wide(200_000, 400_000, 5)
+	all := m.Choose(SDDMM, f, 32, 4)
+	if all.Tile != (Tile{}) || slices.ContainsFunc(all.Alternatives, func(p Prediction) bool { return p.Tile.Tj == f.Cols }) {
+		t.Errorf("no row is empty: tile %+v of %d", all.Tile, len(all.Alternatives))
+	}
+	f.Rows *= 3
+	for _, test := range []struct {
+		op   Op
+		k    int
+		want Tile
+	}{{SDDMM, 32, Tile{Tj: f.Cols}}, {SDDMM, narrow, Tile{}}, {SpMM, 32, Tile{}}} {
+		c := m.Choose(test.op, f, test.k, 4)
+		checkChoice(t, test.op, f, test.k, c)
+		if c.Tile != test.want || c.Tile.Tj > 0 && !strings.Contains(c.Reason, "a list of the 200000 active rows passes over 400000 others") {
+			t.Errorf("%v, K = %d: tile %+v, want %+v: %s", test.op, test.k, c.Tile, test.want, c.Reason)
+		}
 	}
 }
 

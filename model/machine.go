@@ -34,6 +34,7 @@ type Costs struct {
 	Segment     float64 // each segment, in each slice: going on to it, the last group; beside that it waits, as waits says
 	SegmentLine float64 // each cache line of its row of A or C
 	Pass        float64 // each panel, in each slice: handing out work and waiting for the last thread
+	EmptyRow    float64 // each row without non-zeros, in each slice, without panels, which do not list it
 }
 
 // Machine is a device as the model sees it.
@@ -68,7 +69,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 
 // The costs that fitted best on two cores of servers with AVX-512, a Zen 4 and a Zen 5; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 1e-9, Pass: 2e-6}
+	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 1e-9, Pass: 2e-6, EmptyRow: 7e-9}
 	DefaultSpMM  = Costs{NonZero: 0.1e-9, Line: 0.085e-9, Segment: 5e-9, SegmentLine: 0.65e-9, Pass: 2e-6}
 )
 

@@ -41,6 +41,7 @@ type work struct {
 	elem   float64
 	panels float64 // a fraction where the last is narrower: most of the work is in full ones
 	slices float64
+	listed bool    // segments are: those of panels, and be it one of all columns
 	last   bool    // the last column is apart, see LastApart
 	segs   float64 // segments of one slice, over all panels
 
@@ -60,12 +61,15 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
 	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
+	if tile.Tj == 0 {
+		w.thread += w.slices * float64(f.Rows-int(f.ActiveRows)) * c.EmptyRow
+	}
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	passes := float64(p.Panels) * w.slices
 	if w.copied() {
 		passes += w.slices
 	}
-	if w.last && w.panels > 1 {
+	if w.last && w.listed {
 		passes++
 	}
 	if passes > 1 {
@@ -91,6 +95,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		depth = tile.Tk
 		w.slices = math.Max(math.Ceil(float64(k-overhang)/float64(depth)), 1)
 	}
+	w.listed = tile.Tj > 0
 	if tile.Tj > 0 && tile.Tj < f.Cols {
 		w.panels = float64(f.Cols) / float64(tile.Tj)
 		w.segs = f.segments(float64(tile.Tj))
@@ -244,7 +249,7 @@ func (w *work) stream(bytes float64) {
 func (w *work) streams() {
 	nnz, line := float64(w.f.NNZ), float64(w.Line)
 	w.stream(nnz * 4 * w.slices)
-	if w.panels > 1 {
+	if w.listed {
 		const segment = 16 // bytes of a tiling.Segment
 		w.stream(w.segs * segment * w.slices)
 	}
@@ -281,7 +286,7 @@ func (w *work) lastColumn() {
 	}
 	nnz := float64(w.f.NNZ)
 	w.thread += nnz * lastNonZero
-	if w.panels > 1 {
+	if w.listed {
 		w.stream(nnz * w.perNonZero())
 	}
 }
