@@ -114,8 +114,8 @@ func wide(rows, cols, perRow int) *Profile {
 	for k := range parts {
 		x := uint64(-math.Log(1-(float64(k)+0.5)/parts)*float64(cols)) + 1
 		each := (nnz - int64(cols)) / parts
-		f.reuse.count[bin(x)] += each
-		f.reuse.sum[bin(x)] += each * int64(x)
+		f.reuse[bin(x)].count += each
+		f.reuse[bin(x)].sum += each * int64(x)
 	}
 	f.gaps.merge(f.reuse)
 	f.sumUp()

@@ -4,16 +4,17 @@ import "math/bits"
 
 // histogram counts positive whole numbers in bins whose width grows with the number: eight bins to an
 // octave, single numbers below 16.
-type histogram struct {
-	count, sum []int64
-}
+type histogram []tally
+
+// tally is how many numbers are in a bin, and their sum.
+type tally struct{ count, sum int64 }
 
 const (
 	perOctave = 8
 	bins      = (64-3)*perOctave + perOctave + 1
 )
 
-func newHistogram() histogram { return histogram{make([]int64, bins), make([]int64, bins)} }
+func newHistogram() histogram { return make(histogram, bins) }
 
 // bin returns the bin of x ≥ 0.
 func bin(x uint64) int {
@@ -34,15 +35,15 @@ func binStart(b int) float64 {
 }
 
 func (h histogram) add(x uint64) {
-	b := bin(x)
-	h.count[b]++
-	h.sum[b] += int64(x)
+	b := &h[bin(x)]
+	b.count++
+	b.sum += int64(x)
 }
 
 func (h histogram) merge(o histogram) {
-	for b, n := range o.count {
-		h.count[b] += n
-		h.sum[b] += o.sum[b]
+	for b, t := range o {
+		h[b].count += t.count
+		h[b].sum += t.sum
 	}
 }
 
@@ -52,12 +53,12 @@ func (h histogram) scale(shift int) {
 		return
 	}
 	for b := bins - 1; b >= 0; b-- {
-		n, sum := h.count[b], h.sum[b]
-		h.count[b], h.sum[b] = 0, 0
-		if n > 0 {
-			to := bin(uint64(sum/n) << shift)
-			h.count[to] += n
-			h.sum[to] += sum << shift
+		t := h[b]
+		h[b] = tally{}
+		if t.count > 0 {
+			to := &h[bin(uint64(t.sum/t.count)<<shift)]
+			to.count += t.count
+			to.sum += t.sum << shift
 		}
 	}
 }

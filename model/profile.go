@@ -35,13 +35,14 @@ type Profile struct {
 // K = 32. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
-	for i := range p.Rows {
-		if p.RowPtr[i+1] > p.RowPtr[i] {
-			f.ActiveRows++
+	if s, err := tiling.SegmentCounts(p, threads); err == nil && len(s) > 0 {
+		f.Segments, f.ActiveRows = s, s[len(s)-1]
+	} else {
+		for i := range p.Rows {
+			if p.RowPtr[i+1] > p.RowPtr[i] {
+				f.ActiveRows++
+			}
 		}
-	}
-	if s, err := tiling.SegmentCounts(p, threads); err == nil {
-		f.Segments = s
 	}
 	f.countReuse(p, threads)
 	f.sumUp()
@@ -50,20 +51,20 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 
 // sumUp fills in the running sums of the histograms.
 func (f *Profile) sumUp() {
-	n := len(f.gaps.count)
+	n := len(f.gaps)
 	f.gapsFrom, f.gapLengthFrom, f.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for b := n - 1; b >= 0; b-- {
-		f.gapsFrom[b] = f.gapsFrom[b+1] + float64(f.gaps.count[b])
-		f.gapLengthFrom[b] = f.gapLengthFrom[b+1] + float64(f.gaps.sum[b])
+		f.gapsFrom[b] = f.gapsFrom[b+1] + float64(f.gaps[b].count)
+		f.gapLengthFrom[b] = f.gapLengthFrom[b+1] + float64(f.gaps[b].sum)
 	}
 	for b := range n {
-		f.reuseUpTo[b+1] = f.reuseUpTo[b] + float64(f.reuse.count[b])
+		f.reuseUpTo[b+1] = f.reuseUpTo[b] + float64(f.reuse[b].count)
 	}
 }
 
-// last seen of a column, in references counted from 1; 0 is never. Patterns with more than 2³¹
+// seen is when a column was seen first and last, in references counted from 1; 0 is never. Patterns with more than 2³¹
 // non-zeros are counted in coarser steps.
-type seen struct{ first, last []uint32 }
+type seen struct{ first, last uint32 }
 
 // countReuse fills in reuse, gaps and ActiveCols. Chunks of the non-zeros are looked at by
 // themselves; what crosses the border of chunks is added afterwards.
@@ -78,21 +79,21 @@ func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
 	}
 	shift := max(bits.Len64(uint64(nnz))-31, 0)
 	chunks := int(max(1, min(int64(parallel.Threads(threads)), nnz/int64(max(p.Cols, 1)), 16)))
-	table := make([]seen, chunks)
+	table := make([][]seen, chunks) // of all columns
 	parts := make([]histogram, chunks)
 	parallel.Ranges(chunks, nnz, func(c int, lo, hi int64) {
 		h := newHistogram()
-		first, last := make([]uint32, p.Cols), make([]uint32, p.Cols)
+		cols := make([]seen, p.Cols)
 		for z, j := range p.ColIdx[lo:hi] {
 			now := uint32((lo+int64(z))>>shift) + 1
-			if before := last[j]; before != 0 {
-				h.add(uint64(now - before))
+			if col := &cols[j]; col.last != 0 {
+				h.add(uint64(now - col.last))
+				col.last = now
 			} else {
-				first[j] = now
+				*col = seen{now, now}
 			}
-			last[j] = now
 		}
-		table[c], parts[c] = seen{first, last}, h
+		table[c], parts[c] = cols, h
 	})
 	for _, h := range parts {
 		f.reuse.merge(h)
@@ -107,16 +108,17 @@ func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
 		for j := lo; j < hi; j++ {
 			last := uint32(0)
 			for _, t := range table {
-				if t.first[j] == 0 {
+				col := t[j]
+				if col.first == 0 {
 					continue
 				}
 				if last != 0 {
-					crossing[c].add(uint64(t.first[j] - last))
+					crossing[c].add(uint64(col.first - last))
 				} else {
-					ends[c].add(uint64(t.first[j]))
+					ends[c].add(uint64(col.first))
 					active[c]++
 				}
-				last = t.last[j]
+				last = col.last
 			}
 			if last != 0 {
 				ends[c].add(uint64(end - last + 1))
@@ -124,7 +126,7 @@ func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
 		}
 	})
 	for c := range crossing {
-		if crossing[c].count == nil {
+		if crossing[c] == nil {
 			continue // fewer columns than chunks
 		}
 		f.reuse.merge(crossing[c])
@@ -170,7 +172,7 @@ func (f *Profile) footprint(refs float64) float64 {
 	missing := f.gapLengthFrom[b] - refs*f.gapsFrom[b]
 	// The bin that refs lies in holds gaps on both sides of it.
 	lo, hi := binStart(b-1), binStart(b)
-	if in, sum := float64(f.gaps.count[b-1]), float64(f.gaps.sum[b-1]); in > 0 {
+	if in, sum := float64(f.gaps[b-1].count), float64(f.gaps[b-1].sum); in > 0 {
 		longer := (hi - refs) / (hi - lo)
 		missing += math.Max(sum*longer-refs*in*longer, 0)
 	}
@@ -188,5 +190,5 @@ func (f *Profile) reused(refs float64) float64 {
 	}
 	b := bin(uint64(refs))
 	lo, hi := binStart(b), binStart(b+1)
-	return f.reuseUpTo[b] + float64(f.reuse.count[b])*math.Min((refs-lo+1)/(hi-lo), 1)
+	return f.reuseUpTo[b] + float64(f.reuse[b].count)*math.Min((refs-lo+1)/(hi-lo), 1)
 }

@@ -27,8 +27,8 @@ func TestBins(t *testing.T) {
 	}
 	h.scale(4)
 	n, sum := int64(0), int64(0)
-	for b := range h.count {
-		n, sum = n+h.count[b], sum+h.sum[b]
+	for b := range h {
+		n, sum = n+h[b].count, sum+h[b].sum
 	}
 	if n != 1000 || sum != 16*999*1000/2 {
 		t.Errorf("after scaling there are %d numbers with sum %d", n, sum)
