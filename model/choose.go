@@ -108,12 +108,16 @@ func Depths(k int) []int {
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
 // others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that, and
-// rows have to be read very often: there are moments when a copy takes ten times as long as usual (ADR 8). SpMM takes rows of two
-// lines nearly as fast as of one, and its transposed form collects values in batches too small for a second pass.
+// rows have to be read often, the more so where they are short: there are moments when a copy takes ten times as long as usual
+// (ADR 8). SpMM takes rows of two lines nearly as fast as of one, and its transposed form collects values in batches too small for a
+// second pass.
 func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	const line = 64 / 4 // elements
 	least := map[Op]int{SDDMM: line, SpMM: 2 * line}[op]
-	const reads = 8 * OftenRead
+	reads := int64(8 * OftenRead)
+	if k > 4*line {
+		reads = 2 * OftenRead
+	}
 	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= reads
 }
 

@@ -325,7 +325,10 @@ func TestLastApart(t *testing.T) {
 		{SDDMM, often, 18, 4, false},  // two columns
 		{SDDMM, often, 32, 4, false},  // whole lines
 		{SDDMM, often, 145, 4, false}, // slices
-		{SDDMM, often - 1, 17, 4, false},
+		{SDDMM, often - 1, 49, 4, false},
+		{SDDMM, often / 4, 65, 4, true},
+		{SpMM, often / 4, 129, 4, true},
+		{SDDMM, often/4 - 1, 65, 4, false},
 		{SDDMM, 0, 17, 4, false},
 	} {
 		if got := LastApart(c.op, c.nnz, 1000, c.k, c.elem); got != c.want {
