@@ -69,18 +69,18 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 
 // The costs that fitted best on two cores of servers with AVX-512, a Zen 4 and a Zen 5; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.3e-9, Line: 0.29e-9, Segment: 11e-9, SegmentLine: 1e-9, Pass: 2e-6, EmptyRow: 7e-9}
-	DefaultSpMM  = Costs{NonZero: 0.1e-9, Line: 0.085e-9, Segment: 5e-9, SegmentLine: 0.65e-9, Pass: 2e-6}
+	DefaultSDDMM = Costs{NonZero: 0.4e-9, Line: 0.22e-9, Segment: 11e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
+	DefaultSpMM  = Costs{NonZero: 0.13e-9, Line: 0.2e-9, Segment: 4e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
 const (
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
-	full = 0.4
+	full = 0.2
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
-	waits = 1.5
+	waits = 1.1
 
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.

@@ -35,8 +35,26 @@ type Profile struct {
 // K = 32. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
-	if s, err := tiling.SegmentCounts(p, threads); err == nil && len(s) > 0 {
-		f.Segments, f.ActiveRows = s, s[len(s)-1]
+	reuse := func(threads int) { f.countReuse(p, threads) }
+	segments := func(threads int) {
+		if s, err := tiling.SegmentCounts(p, threads); err == nil {
+			f.Segments = s
+		}
+	}
+	if threads = parallel.Threads(threads); threads > 1 && f.chunks(threads) == 1 {
+		parallel.Ranges(2, 2, func(part int, _, _ int64) {
+			if part == 0 {
+				reuse(1)
+			} else {
+				segments(threads - 1)
+			}
+		})
+	} else {
+		reuse(threads)
+		segments(threads)
+	}
+	if n := len(f.Segments); n > 0 {
+		f.ActiveRows = f.Segments[n-1]
 	} else {
 		for i := range p.Rows {
 			if p.RowPtr[i+1] > p.RowPtr[i] {
@@ -44,7 +62,6 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 			}
 		}
 	}
-	f.countReuse(p, threads)
 	f.sumUp()
 	return f
 }
@@ -62,9 +79,16 @@ func (f *Profile) sumUp() {
 	}
 }
 
-// seen is when a column was seen first and last, in references counted from 1; 0 is never. Patterns with more than 2³¹
-// non-zeros are counted in coarser steps.
-type seen struct{ first, last uint32 }
+// seen is when columns were seen first and last in a chunk, in references counted from 1; 0 is never. The first chunk counts its first
+// references at once, and keeps only the last. Patterns with more than 2³¹ non-zeros are counted in coarser steps.
+type seen struct{ first, last []uint32 }
+
+// chunks returns how many chunks of the non-zeros are looked at by themselves. Each has a table of all columns, which takes as long to make and to
+// go through as some non-zeros of each column.
+func (f *Profile) chunks(threads int) int {
+	const perColumn = 4
+	return int(max(1, min(int64(parallel.Threads(threads)), f.NNZ/perColumn/int64(max(f.Cols, 1)), 16)))
+}
 
 // countReuse fills in reuse, gaps and ActiveCols. Chunks of the non-zeros are looked at by
 // themselves; what crosses the border of chunks is added afterwards.
@@ -78,22 +102,27 @@ func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
 		return
 	}
 	shift := max(bits.Len64(uint64(nnz))-31, 0)
-	chunks := int(max(1, min(int64(parallel.Threads(threads)), nnz/int64(max(p.Cols, 1)), 16)))
-	table := make([][]seen, chunks) // of all columns
+	chunks := f.chunks(threads)
+	table := make([]seen, chunks)
 	parts := make([]histogram, chunks)
 	parallel.Ranges(chunks, nnz, func(c int, lo, hi int64) {
-		h := newHistogram()
-		cols := make([]seen, p.Cols)
+		h, t := newHistogram(), seen{last: make([]uint32, p.Cols)}
+		if c > 0 {
+			t.first = make([]uint32, p.Cols)
+		}
 		for z, j := range p.ColIdx[lo:hi] {
 			now := uint32((lo+int64(z))>>shift) + 1
-			if col := &cols[j]; col.last != 0 {
-				h.add(uint64(now - col.last))
-				col.last = now
-			} else {
-				*col = seen{now, now}
+			switch before := t.last[j]; {
+			case before != 0:
+				h.add(uint64(now - before))
+			case c > 0:
+				t.first[j] = now
+			default:
+				f.gaps.add(uint64(now))
 			}
+			t.last[j] = now
 		}
-		table[c], parts[c] = cols, h
+		table[c], parts[c] = t, h
 	})
 	for _, h := range parts {
 		f.reuse.merge(h)
@@ -107,21 +136,20 @@ func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
 		crossing[c], ends[c] = newHistogram(), newHistogram()
 		for j := lo; j < hi; j++ {
 			last := uint32(0)
-			for _, t := range table {
-				col := t[j]
-				if col.first == 0 {
+			for n, t := range table {
+				switch {
+				case t.last[j] == 0:
 					continue
+				case last != 0:
+					crossing[c].add(uint64(t.first[j] - last))
+				case n > 0:
+					ends[c].add(uint64(t.first[j]))
 				}
-				if last != 0 {
-					crossing[c].add(uint64(col.first - last))
-				} else {
-					ends[c].add(uint64(col.first))
-					active[c]++
-				}
-				last = col.last
+				last = t.last[j]
 			}
 			if last != 0 {
 				ends[c].add(uint64(end - last + 1))
+				active[c]++
 			}
 		}
 	})

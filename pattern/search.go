@@ -68,8 +68,8 @@ const (
 	fewGain     = 0.82 // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3  // times the seconds predicted for the best
 	worthMaking = 2.5  // times those seconds, for the panels of a tile that the model would not take
-	searchCalls = 2.5  // calls that planning took from which on no further tile is tried
-	makingCalls = 3.2  // calls that planning may have taken when the panels of another tile are made
+	searchCalls = 2.5  // calls that planning took from which on no tile is tried whose panels have to be made
+	makingCalls = 3.2  // and no other either, with what its panels take to make
 	finalCalls  = 3.5  // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
 	mostCalls   = 4.3  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first
@@ -279,7 +279,7 @@ func (s *Search) due() *trial {
 		if t.calls > 0 && (t.least > hopeless*fastest || t.least > near*fastest && planned > finalCalls) {
 			continue
 		}
-		if t.calls == 0 && s.calls > 0 && (planned > searchCalls || planned+s.making(t.at)/fastest > makingCalls) {
+		if making := s.making(t.at); t.calls == 0 && (planned > searchCalls && making > 0 || planned+making/fastest > makingCalls) {
 			continue
 		}
 		if t.calls < firstCalls && (next == nil || t.calls < next.calls) {
