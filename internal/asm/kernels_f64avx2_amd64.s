@@ -23,60 +23,51 @@ row:
 	XORQ AX, AX
 
 next:
-	MOVQ    n+56(FP), DX
-	SUBQ    AX, DX
-	JLE     done
-	CMPQ    DX, $+4
-	JLE     four
-	MOVQ    ahead+88(FP), DX
-	SUBQ    AX, DX
-	CMPQ    DX, $+16
-	JL      unfetched8
-	MOVQ    cols+48(FP), DX
-	LEAQ    (DX)(AX*4), DX
-	MOVQ    stride+40(FP), BX
-	MOVQ    b+32(FP), SI
-	MOVLQSX 32(DX), DI
-	IMULQ   BX, DI
-	ADDQ    SI, DI
-	MOVLQSX 36(DX), R8
-	IMULQ   BX, R8
-	ADDQ    SI, R8
-	MOVLQSX 40(DX), R9
-	IMULQ   BX, R9
-	ADDQ    SI, R9
-	MOVLQSX 44(DX), R10
-	IMULQ   BX, R10
-	ADDQ    SI, R10
-	MOVLQSX 48(DX), R11
-	IMULQ   BX, R11
-	ADDQ    SI, R11
-	MOVLQSX 52(DX), R12
-	IMULQ   BX, R12
-	ADDQ    SI, R12
-	MOVLQSX 56(DX), R13
-	IMULQ   BX, R13
-	ADDQ    SI, R13
-	MOVLQSX 60(DX), DX
-	IMULQ   BX, DX
-	ADDQ    SI, DX
-	XORQ    BX, BX
-	MOVQ    $+64, SI
-	CMPQ    CX, SI
-	CMOVQLT CX, SI
-
-fetch8:
-	PREFETCHT0 (DI)(BX*1)
-	PREFETCHT0 (R8)(BX*1)
-	PREFETCHT0 (R9)(BX*1)
-	PREFETCHT0 (R10)(BX*1)
-	PREFETCHT0 (R11)(BX*1)
-	PREFETCHT0 (R12)(BX*1)
-	PREFETCHT0 (R13)(BX*1)
-	PREFETCHT0 (DX)(BX*1)
-	ADDQ       $+64, BX
-	CMPQ       BX, SI
-	JL         fetch8
+	MOVQ       n+56(FP), DX
+	SUBQ       AX, DX
+	JLE        done
+	CMPQ       DX, $+4
+	JLE        four
+	MOVQ       ahead+88(FP), DX
+	SUBQ       AX, DX
+	CMPQ       DX, $+16
+	JL         unfetched8
+	MOVQ       cols+48(FP), DX
+	LEAQ       (DX)(AX*4), DX
+	MOVQ       stride+40(FP), BX
+	MOVQ       b+32(FP), SI
+	MOVLQSX    32(DX), DI
+	IMULQ      BX, DI
+	ADDQ       SI, DI
+	MOVLQSX    36(DX), R8
+	IMULQ      BX, R8
+	ADDQ       SI, R8
+	MOVLQSX    40(DX), R9
+	IMULQ      BX, R9
+	ADDQ       SI, R9
+	MOVLQSX    44(DX), R10
+	IMULQ      BX, R10
+	ADDQ       SI, R10
+	MOVLQSX    48(DX), R11
+	IMULQ      BX, R11
+	ADDQ       SI, R11
+	MOVLQSX    52(DX), R12
+	IMULQ      BX, R12
+	ADDQ       SI, R12
+	MOVLQSX    56(DX), R13
+	IMULQ      BX, R13
+	ADDQ       SI, R13
+	MOVLQSX    60(DX), DX
+	IMULQ      BX, DX
+	ADDQ       SI, DX
+	PREFETCHT0 (DI)
+	PREFETCHT0 (R8)
+	PREFETCHT0 (R9)
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R11)
+	PREFETCHT0 (R12)
+	PREFETCHT0 (R13)
+	PREFETCHT0 (DX)
 
 unfetched8:
 	MOVQ       cols+48(FP), DX
@@ -370,39 +361,30 @@ store1_8:
 	JMP        next
 
 four:
-	MOVQ    ahead+88(FP), DX
-	SUBQ    AX, DX
-	CMPQ    DX, $+8
-	JL      unfetched4
-	MOVQ    cols+48(FP), DX
-	LEAQ    (DX)(AX*4), DX
-	MOVQ    stride+40(FP), BX
-	MOVQ    b+32(FP), SI
-	MOVLQSX 16(DX), DI
-	IMULQ   BX, DI
-	ADDQ    SI, DI
-	MOVLQSX 20(DX), R8
-	IMULQ   BX, R8
-	ADDQ    SI, R8
-	MOVLQSX 24(DX), R9
-	IMULQ   BX, R9
-	ADDQ    SI, R9
-	MOVLQSX 28(DX), DX
-	IMULQ   BX, DX
-	ADDQ    SI, DX
-	XORQ    BX, BX
-	MOVQ    $+64, SI
-	CMPQ    CX, SI
-	CMOVQLT CX, SI
-
-fetch4:
-	PREFETCHT0 (DI)(BX*1)
-	PREFETCHT0 (R8)(BX*1)
-	PREFETCHT0 (R9)(BX*1)
-	PREFETCHT0 (DX)(BX*1)
-	ADDQ       $+64, BX
-	CMPQ       BX, SI
-	JL         fetch4
+	MOVQ       ahead+88(FP), DX
+	SUBQ       AX, DX
+	CMPQ       DX, $+8
+	JL         unfetched4
+	MOVQ       cols+48(FP), DX
+	LEAQ       (DX)(AX*4), DX
+	MOVQ       stride+40(FP), BX
+	MOVQ       b+32(FP), SI
+	MOVLQSX    16(DX), DI
+	IMULQ      BX, DI
+	ADDQ       SI, DI
+	MOVLQSX    20(DX), R8
+	IMULQ      BX, R8
+	ADDQ       SI, R8
+	MOVLQSX    24(DX), R9
+	IMULQ      BX, R9
+	ADDQ       SI, R9
+	MOVLQSX    28(DX), DX
+	IMULQ      BX, DX
+	ADDQ       SI, DX
+	PREFETCHT0 (DI)
+	PREFETCHT0 (R8)
+	PREFETCHT0 (R9)
+	PREFETCHT0 (DX)
 
 unfetched4:
 	MOVQ       cols+48(FP), DX

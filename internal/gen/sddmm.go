@@ -16,9 +16,6 @@ const sliceElems = 128
 // slice of their own.
 const overhang = 16
 
-// prefetchBytes bounds what is prefetched of one row of B; the hardware follows from there.
-const prefetchBytes = 64
-
 // Bits of the argument op; package asm has the same names.
 const (
 	opEpilogue = 3  // dot, scale, residual, quotient
@@ -100,7 +97,7 @@ func (k *kernels) dots(g dotGroup, j, bytes reg.GPVirtual) {
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 
 	if k.isa == avx2 {
-		k.prefetchRows(name, rows, j, bytes)
+		k.prefetchRows(name, rows, j)
 	}
 
 	k.fetchStreams(name, rows, j)
@@ -231,8 +228,8 @@ func (k *kernels) rowPointers(name func(string) string, rows int, j reg.GPVirtua
 	return ptr
 }
 
-// prefetchRows fetches the rows of B that come rows entries later, also those of the next row of A.
-func (k *kernels) prefetchRows(name func(string) string, rows int, j, bytes reg.GPVirtual) {
+// prefetchRows fetches the first lines of the rows of B that come rows entries later, also those of the next row of A.
+func (k *kernels) prefetchRows(name func(string) string, rows int, j reg.GPVirtual) {
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 	left, cols := k.GP64(), k.GP64()
 	k.Load(k.Param("ahead"), left)
@@ -251,18 +248,9 @@ func (k *kernels) prefetchRows(name func(string) string, rows int, j, bytes reg.
 		k.IMULQ(stride, ptr[r])
 		k.ADDQ(b, ptr[r])
 	}
-	off, end := k.GP64(), k.GP64()
-	k.XORQ(off, off)
-	k.MOVQ(operand.I32(prefetchBytes), end)
-	k.CMPQ(bytes, end)
-	k.CMOVQLT(bytes, end)
-	k.Label(name("fetch"))
 	for r := range ptr {
-		k.PREFETCHT0(operand.Mem{Base: ptr[r], Index: off, Scale: 1})
+		k.PREFETCHT0(operand.Mem{Base: ptr[r]})
 	}
-	k.ADDQ(operand.I32(64), off)
-	k.CMPQ(off, end)
-	k.JL(ref("fetch"))
 	k.Label(name("unfetched"))
 }
 

@@ -7,15 +7,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rowsAhead is the number of rows of B between the prefetch of a row and its use where rows have 512 bytes or
-// more; of shorter ones more are on their way, up to four times as many.
-const rowsAhead = 16
-
 // setDistance sets the number of rows ahead for rows of the given number of bytes.
 func (k *kernels) setDistance(bytes reg.GPVirtual) {
 	k.distance = k.GP64()
-	k.MOVQ(operand.I32(rowsAhead), k.distance)
-	for _, size := range []int{256, 128} {
+	k.MOVQ(operand.I32(rowsAhead(1024)), k.distance)
+	for _, size := range []int{512, 256, 128} {
 		k.CMPQ(bytes, operand.I32(size))
 		k.JG(operand.LabelRef("ahead"))
 		k.ADDQ(k.distance, k.distance)
@@ -109,31 +105,37 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		k.SUBQ(j, ahead)
 		k.DECQ(ahead)
 	}
-	// row returns the address of row r of the group, or of the last before the limit.
-	row := func(r int, limit reg.GPVirtual) reg.GPVirtual {
+	// at returns the address of the row of B that the index at the given place asks for.
+	at := func(place operand.Mem) reg.GPVirtual {
 		p := k.GP64()
-		if g.full || r == 0 {
-			k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * r}, p)
-		} else {
-			k.MOVQ(operand.I32(r), p)
-			k.CMPQ(p, limit)
-			k.CMOVQGT(limit, p)
-			k.MOVLQSX(operand.Mem{Base: cols, Index: p, Scale: 4}, p)
-		}
+		k.MOVLQSX(place, p)
 		k.IMULQ(stride, p)
 		k.ADDQ(b, p)
 		return p
 	}
+	// before returns the place of an index, or of the last before the limit.
+	before := func(index operand.Op, limit reg.GPVirtual) operand.Mem {
+		p := k.GP64()
+		k.MOVQ(index, p)
+		k.CMPQ(p, limit)
+		k.CMOVQGT(limit, p)
+		return operand.Mem{Base: cols, Index: p, Scale: 4}
+	}
+	// row returns the address of row r of the group, or of its last.
+	row := func(r int) reg.GPVirtual {
+		if g.full || r == 0 {
+			return at(operand.Mem{Base: cols, Disp: 4 * r})
+		}
+		return at(before(operand.I32(r), last))
+	}
 	// later returns the address of the row that is fetched early with row r.
 	later := func(r int) reg.GPVirtual {
-		if !g.full {
-			return row(r+rowsAhead, ahead)
+		if g.full {
+			return at(operand.Mem{Base: cols, Index: k.distance, Scale: 4, Disp: 4 * r})
 		}
-		p := k.GP64()
-		k.MOVLQSX(operand.Mem{Base: cols, Index: k.distance, Scale: 4, Disp: 4 * r}, p)
-		k.IMULQ(stride, p)
-		k.ADDQ(b, p)
-		return p
+		index := k.GP64()
+		k.LEAQ(operand.Mem{Base: k.distance, Disp: r}, index)
+		return at(before(index, ahead))
 	}
 	acc, short := make([]reg.VecVirtual, g.rows), k.reg()
 	if m.k != nil {
@@ -141,11 +143,13 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 	}
 	for r := range acc {
 		early := later(r)
-		p := row(r, last)
+		p := row(r)
 		acc[r] = k.reg()
 		for c := range av {
 			mem := operand.Mem{Base: p, Disp: c * k.width()}
-			k.PREFETCHT0(operand.Mem{Base: early, Disp: c * k.width()})
+			if c*k.width() < fetchBytes(chunks*k.width()) {
+				k.PREFETCHT0(operand.Mem{Base: early, Disp: c * k.width()})
+			}
 			switch masked := c == chunks-1 && m.k != nil; {
 			case masked && (c == 0 || tail < k.width()):
 				k.loadMasked(mem, m, part(short, tail))

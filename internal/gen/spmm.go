@@ -94,7 +94,7 @@ func (k *kernels) spmm(chunks int) {
 	}
 	for size := k.width(); size >= least; size /= 2 {
 		next, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
-		distance := prefetchDistance(chunks * k.width())
+		distance := rowsAhead(chunks * k.width())
 		k.Label(next)
 		k.CMPQ(ahead, operand.I32(distance+1))
 		k.JL(ref(unfetched))
@@ -102,7 +102,7 @@ func (k *kernels) spmm(chunks int) {
 		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
 		k.IMULQ(stride, later)
 		k.ADDQ(b, later)
-		for i := 0; i < chunks*k.width(); i += 64 {
+		for i := 0; i < fetchBytes(chunks*k.width()); i += 64 {
 			k.PREFETCHT0(operand.Mem{Base: later, Disp: i})
 		}
 		k.Label(unfetched)
@@ -144,7 +144,3 @@ func (k *kernels) spmm(chunks int) {
 	k.storeMasked(acc[chunks-1], m, operand.Mem{Base: c, Disp: (chunks - 1) * k.width()})
 	w.nextRow("row", operand.I32(chunks*k.width()))
 }
-
-// prefetchDistance is the number of non-zeros between the prefetch of a row of B of the given
-// bytes and its use: about 8 KB, which hides the latency of memory.
-func prefetchDistance(bytes int) int { return max(8192/bytes, 4) }
