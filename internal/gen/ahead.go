@@ -1,23 +1,43 @@
 package main
 
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
 // Rows of B are fetched before they are used: bytesAhead of them are on their way, which hides the latency of memory. More would
 // push what waits for its use out of the first cache.
 const bytesAhead = 8192
 
-// Rows to wholeRow bytes are fetched whole, of longer ones firstBytes: the hardware's prefetchers follow, and to fetch each line
-// twice, early and for its use, costs more than they miss.
+// Rows of a panel are in a cache. There, of those longer than shortRow only the first panelBytes are fetched: the hardware's
+// prefetchers follow, and to read each line twice, early and for its use, costs more than they miss. From memory it does not.
 const (
-	wholeRow   = 256
-	firstBytes = 128
+	shortRow   = 256
+	panelBytes = 128
 )
 
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.
 func rowsAhead(bytes int) int { return max(bytesAhead/bytes, 4) }
 
-// fetchBytes is the number of bytes that are fetched early of a row of the given ones.
-func fetchBytes(bytes int) int {
-	if bytes <= wholeRow {
-		return bytes
+// isPanel sets the zero flag unless rows are segments of a panel.
+func (k *kernels) isPanel() { k.CMPQ(k.param("segs"), operand.I8(0)) }
+
+// fetchRow fetches what is worth fetching of a row of B of the given bytes.
+func (k *kernels) fetchRow(row reg.GPVirtual, bytes int, label string) {
+	if bytes <= shortRow {
+		k.fetchLines(row, 0, bytes)
+		return
 	}
-	return firstBytes
+	k.fetchLines(row, 0, panelBytes)
+	k.isPanel()
+	k.JNE(operand.LabelRef(label))
+	k.fetchLines(row, panelBytes, bytes)
+	k.Label(label)
+}
+
+// fetchLines fetches the lines from byte lo to byte hi of a row of B.
+func (k *kernels) fetchLines(row reg.GPVirtual, lo, hi int) {
+	for at := lo; at < hi; at += 64 {
+		k.PREFETCHT0(operand.Mem{Base: row, Disp: at})
+	}
 }

@@ -65,7 +65,12 @@ func (k *kernels) sddmm() {
 		k.SUBQ(k.distance, left)
 		k.CMPQ(left, operand.I32(8))
 		k.JL(operand.LabelRef("eight"))
+		k.isPanel()
+		k.JNE(operand.LabelRef("panel"))
 		k.dots(dotGroup{rows: 8, full: true}, j, bytes)
+		k.JMP(operand.LabelRef("next"))
+		k.Label("panel")
+		k.dots(dotGroup{rows: 8, full: true, panel: true}, j, bytes)
 		k.JMP(operand.LabelRef("next"))
 	}
 	k.Label("eight")
@@ -80,13 +85,17 @@ func (k *kernels) sddmm() {
 
 // dotGroup is a group of at most rows rows of B. A full one has as many, and cols has more than it fetches ahead.
 type dotGroup struct {
-	rows int
-	full bool
+	rows  int
+	full  bool
+	panel bool // of a panel
 }
 
 func (g dotGroup) label(s string) string {
 	if g.full {
 		s += "_full"
+	}
+	if g.panel {
+		s += "_panel"
 	}
 	return fmt.Sprintf("%s%d", s, g.rows)
 }

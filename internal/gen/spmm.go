@@ -102,9 +102,7 @@ func (k *kernels) spmm(chunks int) {
 		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
 		k.IMULQ(stride, later)
 		k.ADDQ(b, later)
-		for i := 0; i < fetchBytes(chunks*k.width()); i += 64 {
-			k.PREFETCHT0(operand.Mem{Base: later, Disp: i})
-		}
+		k.fetchRow(later, chunks*k.width(), fmt.Sprintf("fetched%d", size))
 		k.Label(unfetched)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if chunks*k.width() >= longRow {
