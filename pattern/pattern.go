@@ -128,6 +128,11 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 	return p, nil
 }
 
+// Near reports whether rows rows of B, each of so many bytes, fit the second cache of a thread.
+func Near(host device.Host, rows, bytes int) bool {
+	return int64(rows)*int64(bytes) <= host.Props().L2Bytes
+}
+
 // RunPanels calls do for the units of work of panels, one panel after the other, so that its rows of B stay in a cache.
 func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, do func(tiling.PanelUnit)) error {
 	for q := range panels.Count() {

@@ -75,6 +75,7 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
+			runs[n].op |= runs[n].near(host, r.b.Rows)
 		}
 		if tile.Tj > 0 {
 			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
@@ -135,7 +136,17 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	if err != nil {
 		return err
 	}
-	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels) })
+	panel := *r
+	panel.op |= r.near(host, min(width, r.b.Rows))
+	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) })
+}
+
+// near returns asm.Near where the given number of rows of B fit the second cache of a thread.
+func (r *hostRun[T]) near(host device.Host, rows int) asm.Op {
+	if pattern.Near(host, rows, r.b.Stride*int(unsafe.Sizeof(T(0)))) {
+		return asm.Near
+	}
+	return 0
 }
 
 // overlap reports whether x and y are the same memory.

@@ -96,7 +96,7 @@ func (r *hostRun[T]) runSlice(ctx context.Context, host device.Host, pat *patter
 
 // runRows does all units of the pattern: whole rows to C, pieces to scratch.
 func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern.Resident) error {
-	units := pat.Work.Units
+	units, near := pat.Work.Units, r.near(host, pat.Cols)
 	return host.Run(ctx, len(units), func(unit int) {
 		u, collected := units[unit], r.collected()
 		if u.Slot >= 0 {
@@ -114,10 +114,15 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 			}
 			v := r.values(r.rowPtr[i], r.rowPtr[end], collected)
 			for _, b := range r.b {
-				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i:end+1], r.alpha, r.beta == 0)
+				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i:end+1], r.alpha, r.beta == 0, near)
 			}
 		}
 	})
+}
+
+// near reports whether the given number of rows of B fit the second cache of a thread.
+func (r *hostRun[T]) near(host device.Host, rows int) bool {
+	return pattern.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
 }
 
 // batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for

@@ -109,19 +109,20 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 		return err
 	}
 	long := pat.UnitCost()
-	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels, long) })
+	near := r.near(host, min(width, pat.Cols))
+	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels, long, near) })
 }
 
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
 // non-zeros, which are done in pieces.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64) {
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64, near bool) {
 	collected := r.collected()
 	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
 	if u.Slot >= 0 && u.Lo != segs[0].Lo {
 		return // done whole with its first piece
 	}
 	if collected == nil {
-		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, r.b[0].Data, r.b[0].Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0)
+		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, r.b[0].Data, r.b[0].Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0, near)
 		return
 	}
 	for g, s := range segs {

@@ -26,6 +26,7 @@ const (
 	Continue Op = 4  // d starts from p, where an earlier slice of K left it
 	Partial  Op = 8  // d is left in p, without the epilogue
 	Beta     Op = 16 // beta·p is added
+	Near     Op = 32 // rows of B are in a cache of the thread: fewer of their lines are fetched early
 )
 
 // Slice is the number of products after which SDDMM adds up its lanes: cutting K at multiples of
@@ -76,13 +77,13 @@ type Kernels[T Float] struct {
 	SDDMMSegments func(p, s []T, a Rows[T], b []T, stride int, cols []int32, segs []tiling.Segment, op Op, alpha, beta T)
 
 	// SpMMRows is SpMM for many rows of C in one call, with ptr as for SDDMMRows. Up to Narrow elements each row has
-	// the bits of calls of SpMM for Stretch non-zeros after the other.
-	SpMMRows func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool)
+	// the bits of calls of SpMM for Stretch non-zeros after the other. near is as Near for SDDMM.
+	SpMMRows func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh, near bool)
 
 	// SpMMSegments is SpMM for many segments of a panel in one call. c and v are those of the whole matrix; cols begins with
 	// the first segment. When fresh, the first segment of a row sets it, which begins at its row pointer. Rows of at least long
 	// non-zeros are left out.
-	SpMMSegments func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool)
+	SpMMSegments func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool)
 
 	CG CG[T]
 }

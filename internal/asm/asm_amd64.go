@@ -49,7 +49,7 @@ func Prefetch[T Float](row []T) {
 
 type (
 	sddmmFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr, segs *int64, rows, ahead, depth, op int, alpha, beta T)
-	spmmFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh int, alpha T)
+	spmmFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh, near int, alpha T)
 
 	sddmmNarrowFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta T)
 	spmmNarrowFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha T)
@@ -166,11 +166,11 @@ func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T
 	l.eachBlock(Rows[T]{Data: c, K: len(c)}, b, func(c Rows[T], b []T) {
 		block, tail := l.vectors(c.K)
 		block(unsafe.SliceData(c.Data), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), n, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), alpha)
+			unsafe.SliceData(cols), n, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), flag(false), alpha)
 	})
 }
 
-func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh, near bool) {
 	if len(ptr) < 2 || c.K == 0 {
 		return
 	}
@@ -188,7 +188,7 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 	l.eachBlock(c, b, func(c Rows[T], b []T) {
 		block, tail := l.vectors(c.K)
 		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), tail, flag(fresh), alpha)
+			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), tail, flag(fresh), flag(near), alpha)
 	})
 }
 
@@ -204,7 +204,7 @@ func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
 	}
 }
 
-func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
+func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool) {
 	if c.K <= Narrow || len(segs) == 0 {
 		spmmSegments(l.spmmRow, c, v, b, stride, cols, segs, rowPtr, long, alpha, fresh)
 		return
@@ -213,7 +213,7 @@ func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, s
 	l.eachBlock(c, b, func(c Rows[T], b []T) {
 		block, tail := l.vectors(c.K)
 		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), alpha)
+			unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), flag(near), alpha)
 	})
 }
 

@@ -197,7 +197,7 @@ func testRows[T Float](t *testing.T) {
 				for _, fresh := range []bool{true, false} {
 					got, want := a, a
 					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
-					kernels.SpMMRows(got, v, b, k+1, cols, ptr, 1.5, fresh)
+					kernels.SpMMRows(got, v, b, k+1, cols, ptr, 1.5, fresh, fresh)
 					for i := range len(ptr) - 1 {
 						lo, end := ptr[i]-from, ptr[i+1]-from
 						for first := true; first || lo < end; first = false {
@@ -229,7 +229,7 @@ func testRows[T Float](t *testing.T) {
 			}
 			{
 				got, want, at := slices.Clone(p), slices.Clone(p), 0
-				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta, 1.5, 0.5)
+				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta|Near, 1.5, 0.5)
 				for _, g := range segs {
 					lo, hi := g.Lo, g.Lo+int64(g.N)
 					kernels.SDDMM(want[lo:hi], s[lo:hi], a.Row(int(g.Row)), b, k+1, cols[at:], Scale|Beta, 1.5, 0.5)
@@ -241,7 +241,7 @@ func testRows[T Float](t *testing.T) {
 				for _, fresh := range []bool{true, false} {
 					got, want, at := a, a, 0
 					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
-					kernels.SpMMSegments(got, v, b, k+1, cols, segs, rowPtr, long, 1.5, fresh)
+					kernels.SpMMSegments(got, v, b, k+1, cols, segs, rowPtr, long, 1.5, fresh, fresh)
 					for _, g := range segs {
 						if lo := rowPtr[g.Row]; rowPtr[g.Row+1]-lo < long {
 							var part []T
@@ -271,7 +271,7 @@ func TestSmallOperands(t *testing.T) {
 			p, idx := make([]float32, n), make([]int32, cols)
 			dense := Rows[float32]{Data: make([]float32, elements), K: k, Stride: k}
 			if spmm {
-				kernels.SpMMRows(dense, p, b, k, idx, ptr, 1, true)
+				kernels.SpMMRows(dense, p, b, k, idx, ptr, 1, true, false)
 			} else {
 				kernels.SDDMMRows(p, p, dense, b, k, idx, ptr, Scale, 1, 0)
 			}

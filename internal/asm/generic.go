@@ -12,10 +12,10 @@ func generic[T Float]() Kernels[T] {
 		SDDMMSegments: func(p, s []T, a Rows[T], b []T, stride int, cols []int32, segs []tiling.Segment, op Op, alpha, beta T) {
 			sddmmSegments(sddmmGeneric, p, s, a, b, stride, cols, segs, op, alpha, beta)
 		},
-		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh bool) {
+		SpMMRows: func(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh, _ bool) {
 			spmmRows(spmmGeneric, c, v, b, stride, cols, ptr, alpha, fresh)
 		},
-		SpMMSegments: func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh bool) {
+		SpMMSegments: func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, _ bool) {
 			spmmSegments(spmmGeneric, c, v, b, stride, cols, segs, rowPtr, long, alpha, fresh)
 		},
 	}
@@ -122,6 +122,7 @@ func sddmmNarrow[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha
 	case 2:
 		x, y = a[0], a[1]
 	}
+	op &^= Near // nothing is fetched
 	switch {
 	case len(a) == 2 && op == Dot|Beta && beta == 1: // CCD++ changes one factor for the next
 		x, y = alpha*x, alpha*y

@@ -86,8 +86,10 @@ func testGuardPages[T Float](t *testing.T) {
 							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
 							For[T]().SDDMMRows(p, s, a2, b, stride, cols, ptrm, Scale, 1, 1)
 							same("P of two rows", p, T(2*k))
-							For[T]().SDDMMSegments(p, s, a2, b, stride, cols, segs, Dot, 1, 1)
-							same("P of two segments", p, T(k))
+							for _, near := range []Op{0, Near} {
+								For[T]().SDDMMSegments(p, s, a2, b, stride, cols, segs, Dot|near, 1, 1)
+								same("P of two segments", p, T(k))
+							}
 						}
 						for _, v := range [][]T{s, nil} {
 							want := T(2 * n)
@@ -103,12 +105,12 @@ func testGuardPages[T Float](t *testing.T) {
 							// Two rows, and the second of them first as segments.
 							half := int64(n / 2)
 							copy(ptrm, []int64{0, half, int64(n)})
-							For[T]().SpMMRows(c2, v, b, stride, cols, ptrm, 1, true)
+							For[T]().SpMMRows(c2, v, b, stride, cols, ptrm, 1, true, v == nil)
 							same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
 							same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
 							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
 							if half > 0 {
-								For[T]().SpMMSegments(c2, v, b, stride, cols, segs, ptrm, most+1, 1, false)
+								For[T]().SpMMSegments(c2, v, b, stride, cols, segs, ptrm, most+1, 1, false, v == nil)
 								same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
 								same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
 							}

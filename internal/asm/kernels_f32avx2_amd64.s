@@ -8256,9 +8256,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -8266,7 +8266,7 @@ TEXT ·spmmF32AVX2x1(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -8473,9 +8473,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -8483,7 +8483,7 @@ TEXT ·spmmF32AVX2x2(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -8695,9 +8695,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -8705,7 +8705,7 @@ TEXT ·spmmF32AVX2x3(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -8924,9 +8924,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -8934,7 +8934,7 @@ TEXT ·spmmF32AVX2x4(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -9158,9 +9158,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -9168,7 +9168,7 @@ TEXT ·spmmF32AVX2x5(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -9399,9 +9399,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -9409,7 +9409,7 @@ TEXT ·spmmF32AVX2x6(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -9645,9 +9645,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -9655,7 +9655,7 @@ TEXT ·spmmF32AVX2x7(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -9898,9 +9898,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX2x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX2x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF32AVX2<>+0(SB), CX
 	SHLQ         $0x02, AX
@@ -9908,7 +9908,7 @@ TEXT ·spmmF32AVX2x8(SB), NOSPLIT, $16-132
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Y1
+	VBROADCASTSS alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX

@@ -47,8 +47,9 @@ next:
 	SUBQ       DX, BX
 	CMPQ       BX, $+8
 	JL         eight
-	CMPQ       segs+72(FP), $+0
-	JNE        panel
+	MOVQ       op+104(FP), BX
+	TESTQ      $+32, BX
+	JNZ        near
 	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	MOVQ       segs+72(FP), BX
@@ -3506,28 +3507,28 @@ store0__full8:
 	ADDQ    $+8, AX
 	JMP     next
 
-panel:
+near:
 	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	MOVQ       segs+72(FP), BX
 	TESTQ      BX, BX
-	JZ         values_full_panel8
+	JZ         values_full_near8
 	MOVQ       n+56(FP), BX
 	SUBQ       AX, BX
 	CMPQ       BX, $+136
-	JL         near_full_panel8
+	JL         near_full_near8
 
-values_full_panel8:
+values_full_near8:
 	MOVQ       s+8(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	MOVQ       p+0(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 
-near_full_panel8:
+near_full_near8:
 	VXORPS    Z0, Z0, Z0
 	MOVQ      op+104(FP), BX
 	TESTQ     $+4, BX
-	JZ        fresh_full_panel8
+	JZ        fresh_full_near8
 	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
@@ -3539,18 +3540,18 @@ near_full_panel8:
 	MOVQ      p+0(FP), BX
 	VMOVUPS.Z (BX)(AX*4), K1, Y0
 
-fresh_full_panel8:
+fresh_full_near8:
 	XORQ BX, BX
 
-slice_full_panel8:
+slice_full_near8:
 	MOVQ CX, SI
 	SUBQ BX, SI
 	CMPQ SI, $+576
-	JG   whole_full_panel8
+	JG   whole_full_near8
 	CMPQ SI, $+512
-	JNE  tail_full_panel8
+	JNE  tail_full_near8
 
-whole_full_panel8:
+whole_full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -3720,10 +3721,10 @@ whole_full_panel8:
 	VADDPS      Z1, Z0, Z0
 	ADDQ        $+512, BX
 	CMPQ        BX, CX
-	JL          slice_full_panel8
-	JMP         summed_full_panel8
+	JL          slice_full_near8
+	JMP         summed_full_near8
 
-tail_full_panel8:
+tail_full_near8:
 	LEAQ       -1(SI), DI
 	ANDQ       $+63, DI
 	SHRQ       $0x02, DI
@@ -3732,9 +3733,9 @@ tail_full_panel8:
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
 	CMPQ       SI, $+64
-	JG         more1__full_panel8
+	JG         more1__full_near8
 	CMPQ       DI, $+4
-	JG         long1__full_panel8
+	JG         long1__full_near8
 	MOVQ       a+16(FP), SI
 	VMOVUPS.Z  (SI)(BX*1), K1, Z1
 	MOVQ       cols+48(FP), SI
@@ -3840,9 +3841,9 @@ tail_full_panel8:
 	VSHUFF32X4 $0xdd, Z3, Z3, Z2
 	VADDPS     Z1, Z2, Z1
 	VADDPS     Z1, Z0, Z0
-	JMP        summed_full_panel8
+	JMP        summed_full_near8
 
-long1__full_panel8:
+long1__full_near8:
 	MOVQ       a+16(FP), SI
 	VMOVUPS.Z  (SI)(BX*1), K1, Z1
 	MOVQ       cols+48(FP), SI
@@ -3948,13 +3949,13 @@ long1__full_panel8:
 	VSHUFF32X4 $0xdd, Z3, Z3, Z2
 	VADDPS     Z1, Z2, Z1
 	VADDPS     Z1, Z0, Z0
-	JMP        summed_full_panel8
+	JMP        summed_full_near8
 
-more1__full_panel8:
+more1__full_near8:
 	CMPQ        SI, $+128
-	JG          more2__full_panel8
+	JG          more2__full_near8
 	CMPQ        DI, $+4
-	JG          long2__full_panel8
+	JG          long2__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS.Z   64(SI)(BX*1), K1, Z2
@@ -4077,9 +4078,9 @@ more1__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long2__full_panel8:
+long2__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS.Z   64(SI)(BX*1), K1, Z2
@@ -4194,13 +4195,13 @@ long2__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more2__full_panel8:
+more2__full_near8:
 	CMPQ        SI, $+192
-	JG          more3__full_panel8
+	JG          more3__full_near8
 	CMPQ        DI, $+4
-	JG          long3__full_panel8
+	JG          long3__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -4340,9 +4341,9 @@ more2__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long3__full_panel8:
+long3__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -4474,13 +4475,13 @@ long3__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more3__full_panel8:
+more3__full_near8:
 	CMPQ        SI, $+256
-	JG          more4__full_panel8
+	JG          more4__full_near8
 	CMPQ        DI, $+4
-	JG          long4__full_panel8
+	JG          long4__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -4637,9 +4638,9 @@ more3__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long4__full_panel8:
+long4__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -4788,13 +4789,13 @@ long4__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more4__full_panel8:
+more4__full_near8:
 	CMPQ        SI, $+320
-	JG          more5__full_panel8
+	JG          more5__full_near8
 	CMPQ        DI, $+4
-	JG          long5__full_panel8
+	JG          long5__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -4944,9 +4945,9 @@ more4__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long5__full_panel8:
+long5__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5088,13 +5089,13 @@ long5__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more5__full_panel8:
+more5__full_near8:
 	CMPQ        SI, $+384
-	JG          more6__full_panel8
+	JG          more6__full_near8
 	CMPQ        DI, $+4
-	JG          long6__full_panel8
+	JG          long6__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5253,9 +5254,9 @@ more5__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long6__full_panel8:
+long6__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5406,13 +5407,13 @@ long6__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more6__full_panel8:
+more6__full_near8:
 	CMPQ        SI, $+448
-	JG          more7__full_panel8
+	JG          more7__full_near8
 	CMPQ        DI, $+4
-	JG          long7__full_panel8
+	JG          long7__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5580,9 +5581,9 @@ more6__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long7__full_panel8:
+long7__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5742,13 +5743,13 @@ long7__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more7__full_panel8:
+more7__full_near8:
 	CMPQ        SI, $+512
-	JG          more8__full_panel8
+	JG          more8__full_near8
 	CMPQ        DI, $+4
-	JG          long8__full_panel8
+	JG          long8__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -5925,9 +5926,9 @@ more7__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long8__full_panel8:
+long8__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -6096,11 +6097,11 @@ long8__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more8__full_panel8:
+more8__full_near8:
 	CMPQ        DI, $+4
-	JG          long9__full_panel8
+	JG          long9__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -6286,9 +6287,9 @@ more8__full_panel8:
 	VSHUFF32X4  $0xdd, Z3, Z3, Z2
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long9__full_panel8:
+long9__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPS     (SI)(BX*1), Z1
 	VMOVUPS     64(SI)(BX*1), Z2
@@ -6467,7 +6468,7 @@ long9__full_panel8:
 	VADDPS      Z1, Z2, Z1
 	VADDPS      Z1, Z0, Z0
 
-summed_full_panel8:
+summed_full_near8:
 	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
@@ -6478,39 +6479,39 @@ summed_full_panel8:
 	KMOVW     SI, K1
 	MOVQ      op+104(FP), BX
 	TESTQ     $+8, BX
-	JNZ       store0__full_panel8
+	JNZ       store0__full_near8
 	MOVQ      op+104(FP), BX
 	TESTQ     $+3, BX
-	JZ        alpha0__full_panel8
+	JZ        alpha0__full_near8
 	MOVQ      s+8(FP), BX
 	VMOVUPS.Z (BX)(AX*4), K1, Y1
 	MOVQ      op+104(FP), BX
 	ANDQ      $+3, BX
 	CMPQ      BX, $+2
-	JEQ       residual0__full_panel8
-	JGT       quotient0__full_panel8
+	JEQ       residual0__full_near8
+	JGT       quotient0__full_near8
 	VMULPS    Y1, Y0, Y0
-	JMP       alpha0__full_panel8
+	JMP       alpha0__full_near8
 
-residual0__full_panel8:
+residual0__full_near8:
 	VSUBPS Y0, Y1, Y0
-	JMP    alpha0__full_panel8
+	JMP    alpha0__full_near8
 
-quotient0__full_panel8:
+quotient0__full_near8:
 	VDIVPS Y0, Y1, Y0
 
-alpha0__full_panel8:
+alpha0__full_near8:
 	VBROADCASTSS alpha+112(FP), Y2
 	VMULPS       Y2, Y0, Y0
 	MOVQ         op+104(FP), BX
 	TESTQ        $+16, BX
-	JZ           store0__full_panel8
+	JZ           store0__full_near8
 	VBROADCASTSS beta+116(FP), Y2
 	MOVQ         p+0(FP), BX
 	VMOVUPS.Z    (BX)(AX*4), K1, Y1
 	VFMADD231PS  Y1, Y2, Y0
 
-store0__full_panel8:
+store0__full_near8:
 	MOVQ    p+0(FP), BX
 	VMOVUPS Y0, K1, (BX)(AX*4)
 	ADDQ    $+8, AX
@@ -6589,7 +6590,8 @@ whole8:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R12
+	TESTQ      $+32, R12
 	JNE        fetched8_0_0_8
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
@@ -6618,7 +6620,8 @@ fetched8_0_0_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_1_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6650,7 +6653,8 @@ fetched8_0_1_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_2_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6682,7 +6686,8 @@ fetched8_0_2_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_3_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6714,7 +6719,8 @@ fetched8_0_3_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_4_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6746,7 +6752,8 @@ fetched8_0_4_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_5_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6778,7 +6785,8 @@ fetched8_0_5_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_6_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -6810,7 +6818,8 @@ fetched8_0_6_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_0_7_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7622,7 +7631,8 @@ more4_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched5_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -7645,7 +7655,8 @@ fetched5_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7671,7 +7682,8 @@ fetched5_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7697,7 +7709,8 @@ fetched5_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7723,7 +7736,8 @@ fetched5_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7749,7 +7763,8 @@ fetched5_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7775,7 +7790,8 @@ fetched5_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7801,7 +7817,8 @@ fetched5_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched5_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -7876,7 +7893,8 @@ more5_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched6_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -7901,7 +7919,8 @@ fetched6_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7929,7 +7948,8 @@ fetched6_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7957,7 +7977,8 @@ fetched6_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -7985,7 +8006,8 @@ fetched6_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8013,7 +8035,8 @@ fetched6_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8041,7 +8064,8 @@ fetched6_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8069,7 +8093,8 @@ fetched6_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched6_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -8147,7 +8172,8 @@ more6_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched7_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -8174,7 +8200,8 @@ fetched7_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8204,7 +8231,8 @@ fetched7_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8234,7 +8262,8 @@ fetched7_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8264,7 +8293,8 @@ fetched7_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8294,7 +8324,8 @@ fetched7_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8324,7 +8355,8 @@ fetched7_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8354,7 +8386,8 @@ fetched7_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched7_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -8435,7 +8468,8 @@ more7_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched8_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -8464,7 +8498,8 @@ fetched8_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8496,7 +8531,8 @@ fetched8_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8528,7 +8564,8 @@ fetched8_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8560,7 +8597,8 @@ fetched8_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8592,7 +8630,8 @@ fetched8_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8624,7 +8663,8 @@ fetched8_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8656,7 +8696,8 @@ fetched8_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched8_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -8738,7 +8779,8 @@ more8_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched9_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -8769,7 +8811,8 @@ fetched9_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8803,7 +8846,8 @@ fetched9_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8837,7 +8881,8 @@ fetched9_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8871,7 +8916,8 @@ fetched9_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8905,7 +8951,8 @@ fetched9_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8939,7 +8986,8 @@ fetched9_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -8973,7 +9021,8 @@ fetched9_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched9_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -9132,7 +9181,8 @@ whole4:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R12
+	TESTQ      $+32, R12
 	JNE        fetched8_0_0_4
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
@@ -9161,7 +9211,8 @@ fetched8_0_0_4:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_1_4
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -9193,7 +9244,8 @@ fetched8_0_1_4:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched8_0_2_4
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -9225,7 +9277,8 @@ fetched8_0_2_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_0_3_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -9716,7 +9769,8 @@ more4_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched5_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -9739,7 +9793,8 @@ fetched5_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -9765,7 +9820,8 @@ fetched5_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -9791,7 +9847,8 @@ fetched5_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched5_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -9857,7 +9914,8 @@ more5_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched6_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -9882,7 +9940,8 @@ fetched6_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -9910,7 +9969,8 @@ fetched6_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -9938,7 +9998,8 @@ fetched6_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched6_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -10007,7 +10068,8 @@ more6_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched7_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -10034,7 +10096,8 @@ fetched7_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10064,7 +10127,8 @@ fetched7_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10094,7 +10158,8 @@ fetched7_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched7_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -10166,7 +10231,8 @@ more7_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched8_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -10195,7 +10261,8 @@ fetched8_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10227,7 +10294,8 @@ fetched8_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10259,7 +10327,8 @@ fetched8_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched8_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -10332,7 +10401,8 @@ more8_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched9_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -10363,7 +10433,8 @@ fetched9_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10397,7 +10468,8 @@ fetched9_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -10431,7 +10503,8 @@ fetched9_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched9_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -22774,16 +22847,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x1(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x1(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -23015,16 +23088,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x2(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x2(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -23265,16 +23338,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x3(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x3(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -23524,16 +23597,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x4(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x4(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -23807,16 +23880,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x5(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x5(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -23882,7 +23955,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -23922,7 +23995,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -23962,7 +24035,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24108,16 +24181,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x6(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x6(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -24185,7 +24258,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24227,7 +24300,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24269,7 +24342,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24418,16 +24491,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x7(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x7(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -24497,7 +24570,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24541,7 +24614,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24585,7 +24658,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24737,16 +24810,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x8(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x8(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -24818,7 +24891,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24864,7 +24937,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -24910,7 +24983,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -25065,16 +25138,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x9(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x9(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -25148,7 +25221,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -25196,7 +25269,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -25244,7 +25317,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -25402,16 +25475,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x10(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x10(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -25481,7 +25554,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -25642,16 +25715,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x11(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x11(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -25723,7 +25796,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -25887,16 +25960,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x12(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x12(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -25970,7 +26043,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -26137,16 +26210,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x13(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x13(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -26222,7 +26295,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -26392,16 +26465,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x14(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x14(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -26479,7 +26552,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -26652,16 +26725,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x15(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x15(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -26741,7 +26814,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -26917,16 +26990,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF32AVX512x16(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+// func spmmF32AVX512x16(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF32AVX512x16(SB), NOSPLIT, $16-132
+TEXT ·spmmF32AVX512x16(SB), NOSPLIT, $16-140
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSS alpha+128(FP), Z0
+	VBROADCASTSS alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -27008,7 +27081,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)

@@ -172,7 +172,7 @@ func spmmF32AVX512K4Packed(c *float32, width int, v *float32, step int, b *float
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 16 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -182,7 +182,7 @@ func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 32 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -192,7 +192,7 @@ func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 48 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -202,7 +202,7 @@ func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 64 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -212,7 +212,7 @@ func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 80 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -222,7 +222,7 @@ func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 96 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -232,7 +232,7 @@ func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 112 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -242,7 +242,7 @@ func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 128 to 144 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -252,7 +252,7 @@ func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x10 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 144 to 160 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -262,7 +262,7 @@ func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x11 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 160 to 176 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -272,7 +272,7 @@ func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x12 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 176 to 192 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -282,7 +282,7 @@ func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x13 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 192 to 208 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -292,7 +292,7 @@ func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x14 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 208 to 224 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -302,7 +302,7 @@ func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x15 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 224 to 240 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -312,7 +312,7 @@ func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x16 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 240 to 256 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -322,7 +322,7 @@ func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF32AVX512x16(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float32)
+func spmmF32AVX512x16(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // cgStartF32AVX512 sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩, and scale =
 // ⟨x, x/d⟩ over those that are positive. Rows have n elements.

@@ -5591,9 +5591,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x1(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x1(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -5601,7 +5601,7 @@ TEXT ·spmmF64AVX2x1(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -5808,9 +5808,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x2(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x2(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -5818,7 +5818,7 @@ TEXT ·spmmF64AVX2x2(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -6030,9 +6030,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x3(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x3(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -6040,7 +6040,7 @@ TEXT ·spmmF64AVX2x3(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -6259,9 +6259,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x4(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x4(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -6269,7 +6269,7 @@ TEXT ·spmmF64AVX2x4(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -6493,9 +6493,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x5(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x5(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -6503,7 +6503,7 @@ TEXT ·spmmF64AVX2x5(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -6734,9 +6734,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x6(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x6(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -6744,7 +6744,7 @@ TEXT ·spmmF64AVX2x6(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -6980,9 +6980,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x7(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x7(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -6990,7 +6990,7 @@ TEXT ·spmmF64AVX2x7(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -7233,9 +7233,9 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX2x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX2x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·spmmF64AVX2x8(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX2x8(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	LEAQ         onesF64AVX2<>+0(SB), CX
 	SHLQ         $0x03, AX
@@ -7243,7 +7243,7 @@ TEXT ·spmmF64AVX2x8(SB), NOSPLIT, $16-136
 	VMOVDQU      32(CX), Y0
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Y1
+	VBROADCASTSD alpha+136(FP), Y1
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX

@@ -172,7 +172,7 @@ func spmmF64AVX2K4Packed(c *float64, width int, v *float64, step int, b *float64
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 4 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -182,7 +182,7 @@ func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 8 to 12 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -192,7 +192,7 @@ func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 12 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -202,7 +202,7 @@ func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 16 to 20 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -212,7 +212,7 @@ func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 20 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -222,7 +222,7 @@ func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 24 to 28 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -232,7 +232,7 @@ func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 28 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -242,7 +242,7 @@ func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stri
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX2x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX2x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // cgStartF64AVX2 sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩, and scale =
 // ⟨x, x/d⟩ over those that are positive. Rows have n elements.

@@ -47,8 +47,9 @@ next:
 	SUBQ       DX, BX
 	CMPQ       BX, $+8
 	JL         eight
-	CMPQ       segs+72(FP), $+0
-	JNE        panel
+	MOVQ       op+104(FP), BX
+	TESTQ      $+32, BX
+	JNZ        near
 	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	MOVQ       segs+72(FP), BX
@@ -6465,28 +6466,28 @@ store0__full8:
 	ADDQ    $+8, AX
 	JMP     next
 
-panel:
+near:
 	MOVQ       cols+48(FP), BX
 	PREFETCHT0 512(BX)(AX*4)
 	MOVQ       segs+72(FP), BX
 	TESTQ      BX, BX
-	JZ         values_full_panel8
+	JZ         values_full_near8
 	MOVQ       n+56(FP), BX
 	SUBQ       AX, BX
 	CMPQ       BX, $+136
-	JL         near_full_panel8
+	JL         near_full_near8
 
-values_full_panel8:
+values_full_near8:
 	MOVQ       s+8(FP), BX
 	PREFETCHT0 1024(BX)(AX*8)
 	MOVQ       p+0(FP), BX
 	PREFETCHT0 1024(BX)(AX*8)
 
-near_full_panel8:
+near_full_near8:
 	VXORPS    Z0, Z0, Z0
 	MOVQ      op+104(FP), BX
 	TESTQ     $+4, BX
-	JZ        fresh_full_panel8
+	JZ        fresh_full_near8
 	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
@@ -6498,18 +6499,18 @@ near_full_panel8:
 	MOVQ      p+0(FP), BX
 	VMOVUPD.Z (BX)(AX*8), K1, Z0
 
-fresh_full_panel8:
+fresh_full_near8:
 	XORQ BX, BX
 
-slice_full_panel8:
+slice_full_near8:
 	MOVQ CX, SI
 	SUBQ BX, SI
 	CMPQ SI, $+1152
-	JG   whole_full_panel8
+	JG   whole_full_near8
 	CMPQ SI, $+1024
-	JNE  tail_full_panel8
+	JNE  tail_full_near8
 
-whole_full_panel8:
+whole_full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -6748,10 +6749,10 @@ whole_full_panel8:
 	VADDPD      Z3, Z0, Z0
 	ADDQ        $+1024, BX
 	CMPQ        BX, CX
-	JL          slice_full_panel8
-	JMP         summed_full_panel8
+	JL          slice_full_near8
+	JMP         summed_full_near8
 
-tail_full_panel8:
+tail_full_near8:
 	LEAQ       -1(SI), DI
 	ANDQ       $+63, DI
 	SHRQ       $0x03, DI
@@ -6760,9 +6761,9 @@ tail_full_panel8:
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
 	CMPQ       SI, $+64
-	JG         more1__full_panel8
+	JG         more1__full_near8
 	CMPQ       DI, $+2
-	JG         long1__full_panel8
+	JG         long1__full_near8
 	MOVQ       a+16(FP), SI
 	VMOVUPD.Z  (SI)(BX*1), K1, Z1
 	MOVQ       cols+48(FP), SI
@@ -6865,9 +6866,9 @@ tail_full_panel8:
 	VSHUFF64X2 $0xdd, Z2, Z1, Z1
 	VADDPD     Z3, Z1, Z3
 	VADDPD     Z3, Z0, Z0
-	JMP        summed_full_panel8
+	JMP        summed_full_near8
 
-long1__full_panel8:
+long1__full_near8:
 	MOVQ       a+16(FP), SI
 	VMOVUPD.Z  (SI)(BX*1), K1, Z1
 	MOVQ       cols+48(FP), SI
@@ -6970,13 +6971,13 @@ long1__full_panel8:
 	VSHUFF64X2 $0xdd, Z2, Z1, Z1
 	VADDPD     Z3, Z1, Z3
 	VADDPD     Z3, Z0, Z0
-	JMP        summed_full_panel8
+	JMP        summed_full_near8
 
-more1__full_panel8:
+more1__full_near8:
 	CMPQ        SI, $+128
-	JG          more2__full_panel8
+	JG          more2__full_near8
 	CMPQ        DI, $+2
-	JG          long2__full_panel8
+	JG          long2__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
@@ -7096,9 +7097,9 @@ more1__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long2__full_panel8:
+long2__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD.Z   64(SI)(BX*1), K1, Z2
@@ -7210,13 +7211,13 @@ long2__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more2__full_panel8:
+more2__full_near8:
 	CMPQ        SI, $+192
-	JG          more3__full_panel8
+	JG          more3__full_near8
 	CMPQ        DI, $+2
-	JG          long3__full_panel8
+	JG          long3__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -7353,9 +7354,9 @@ more2__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long3__full_panel8:
+long3__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -7484,13 +7485,13 @@ long3__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more3__full_panel8:
+more3__full_near8:
 	CMPQ        SI, $+256
-	JG          more4__full_panel8
+	JG          more4__full_near8
 	CMPQ        DI, $+2
-	JG          long4__full_panel8
+	JG          long4__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -7644,9 +7645,9 @@ more3__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long4__full_panel8:
+long4__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -7792,13 +7793,13 @@ long4__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more4__full_panel8:
+more4__full_near8:
 	CMPQ        SI, $+320
-	JG          more5__full_panel8
+	JG          more5__full_near8
 	CMPQ        DI, $+2
-	JG          long5__full_panel8
+	JG          long5__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -7945,9 +7946,9 @@ more4__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long5__full_panel8:
+long5__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8086,13 +8087,13 @@ long5__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more5__full_panel8:
+more5__full_near8:
 	CMPQ        SI, $+384
-	JG          more6__full_panel8
+	JG          more6__full_near8
 	CMPQ        DI, $+2
-	JG          long6__full_panel8
+	JG          long6__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8248,9 +8249,9 @@ more5__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long6__full_panel8:
+long6__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8398,13 +8399,13 @@ long6__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more6__full_panel8:
+more6__full_near8:
 	CMPQ        SI, $+448
-	JG          more7__full_panel8
+	JG          more7__full_near8
 	CMPQ        DI, $+2
-	JG          long7__full_panel8
+	JG          long7__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8569,9 +8570,9 @@ more6__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long7__full_panel8:
+long7__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8728,13 +8729,13 @@ long7__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more7__full_panel8:
+more7__full_near8:
 	CMPQ        SI, $+512
-	JG          more8__full_panel8
+	JG          more8__full_near8
 	CMPQ        DI, $+2
-	JG          long8__full_panel8
+	JG          long8__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -8908,9 +8909,9 @@ more7__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long8__full_panel8:
+long8__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -9076,13 +9077,13 @@ long8__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more8__full_panel8:
+more8__full_near8:
 	CMPQ        SI, $+576
-	JG          more9__full_panel8
+	JG          more9__full_near8
 	CMPQ        DI, $+2
-	JG          long9__full_panel8
+	JG          long9__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -9265,9 +9266,9 @@ more8__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-long9__full_panel8:
+long9__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -9442,11 +9443,11 @@ long9__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more9__full_panel8:
+more9__full_near8:
 	CMPQ        SI, $+640
-	JG          more10__full_panel8
+	JG          more10__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -9630,11 +9631,11 @@ more9__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more10__full_panel8:
+more10__full_near8:
 	CMPQ        SI, $+704
-	JG          more11__full_panel8
+	JG          more11__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -9827,11 +9828,11 @@ more10__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more11__full_panel8:
+more11__full_near8:
 	CMPQ        SI, $+768
-	JG          more12__full_panel8
+	JG          more12__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -10033,11 +10034,11 @@ more11__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more12__full_panel8:
+more12__full_near8:
 	CMPQ        SI, $+832
-	JG          more13__full_panel8
+	JG          more13__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -10248,11 +10249,11 @@ more12__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more13__full_panel8:
+more13__full_near8:
 	CMPQ        SI, $+896
-	JG          more14__full_panel8
+	JG          more14__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -10472,11 +10473,11 @@ more13__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more14__full_panel8:
+more14__full_near8:
 	CMPQ        SI, $+960
-	JG          more15__full_panel8
+	JG          more15__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -10705,11 +10706,11 @@ more14__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more15__full_panel8:
+more15__full_near8:
 	CMPQ        SI, $+1024
-	JG          more16__full_panel8
+	JG          more16__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -10947,11 +10948,11 @@ more15__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more16__full_panel8:
+more16__full_near8:
 	CMPQ        SI, $+1088
-	JG          more17__full_panel8
+	JG          more17__full_near8
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -11198,9 +11199,9 @@ more16__full_panel8:
 	VSHUFF64X2  $0xdd, Z2, Z1, Z1
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
-	JMP         summed_full_panel8
+	JMP         summed_full_near8
 
-more17__full_panel8:
+more17__full_near8:
 	MOVQ        a+16(FP), SI
 	VMOVUPD     (SI)(BX*1), Z1
 	VMOVUPD     64(SI)(BX*1), Z2
@@ -11457,7 +11458,7 @@ more17__full_panel8:
 	VADDPD      Z3, Z1, Z3
 	VADDPD      Z3, Z0, Z0
 
-summed_full_panel8:
+summed_full_near8:
 	MOVQ      n+56(FP), BX
 	SUBQ      AX, BX
 	MOVQ      $+8, SI
@@ -11468,39 +11469,39 @@ summed_full_panel8:
 	KMOVW     SI, K1
 	MOVQ      op+104(FP), BX
 	TESTQ     $+8, BX
-	JNZ       store0__full_panel8
+	JNZ       store0__full_near8
 	MOVQ      op+104(FP), BX
 	TESTQ     $+3, BX
-	JZ        alpha0__full_panel8
+	JZ        alpha0__full_near8
 	MOVQ      s+8(FP), BX
 	VMOVUPD.Z (BX)(AX*8), K1, Z1
 	MOVQ      op+104(FP), BX
 	ANDQ      $+3, BX
 	CMPQ      BX, $+2
-	JEQ       residual0__full_panel8
-	JGT       quotient0__full_panel8
+	JEQ       residual0__full_near8
+	JGT       quotient0__full_near8
 	VMULPD    Z1, Z0, Z0
-	JMP       alpha0__full_panel8
+	JMP       alpha0__full_near8
 
-residual0__full_panel8:
+residual0__full_near8:
 	VSUBPD Z0, Z1, Z0
-	JMP    alpha0__full_panel8
+	JMP    alpha0__full_near8
 
-quotient0__full_panel8:
+quotient0__full_near8:
 	VDIVPD Z0, Z1, Z0
 
-alpha0__full_panel8:
+alpha0__full_near8:
 	VBROADCASTSD alpha+112(FP), Z2
 	VMULPD       Z2, Z0, Z0
 	MOVQ         op+104(FP), BX
 	TESTQ        $+16, BX
-	JZ           store0__full_panel8
+	JZ           store0__full_near8
 	VBROADCASTSD beta+120(FP), Z2
 	MOVQ         p+0(FP), BX
 	VMOVUPD.Z    (BX)(AX*8), K1, Z1
 	VFMADD231PD  Z1, Z2, Z0
 
-store0__full_panel8:
+store0__full_near8:
 	MOVQ    p+0(FP), BX
 	VMOVUPD Z0, K1, (BX)(AX*8)
 	ADDQ    $+8, AX
@@ -11587,7 +11588,8 @@ whole8:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R12
+	TESTQ      $+32, R12
 	JNE        fetched16_0_0_8
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
@@ -11632,7 +11634,8 @@ fetched16_0_0_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_1_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11680,7 +11683,8 @@ fetched16_0_1_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_2_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11728,7 +11732,8 @@ fetched16_0_2_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_3_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11776,7 +11781,8 @@ fetched16_0_3_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_4_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11824,7 +11830,8 @@ fetched16_0_4_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_5_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11872,7 +11879,8 @@ fetched16_0_5_8:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_6_8
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -11920,7 +11928,8 @@ fetched16_0_6_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_0_7_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12733,7 +12742,8 @@ more4_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched5_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -12756,7 +12766,8 @@ fetched5_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12782,7 +12793,8 @@ fetched5_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12808,7 +12820,8 @@ fetched5_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12834,7 +12847,8 @@ fetched5_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12860,7 +12874,8 @@ fetched5_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12886,7 +12901,8 @@ fetched5_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -12912,7 +12928,8 @@ fetched5_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched5_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -12984,7 +13001,8 @@ more5_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched6_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -13009,7 +13027,8 @@ fetched6_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13037,7 +13056,8 @@ fetched6_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13065,7 +13085,8 @@ fetched6_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13093,7 +13114,8 @@ fetched6_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13121,7 +13143,8 @@ fetched6_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13149,7 +13172,8 @@ fetched6_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13177,7 +13201,8 @@ fetched6_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched6_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -13252,7 +13277,8 @@ more6_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched7_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -13279,7 +13305,8 @@ fetched7_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13309,7 +13336,8 @@ fetched7_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13339,7 +13367,8 @@ fetched7_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13369,7 +13398,8 @@ fetched7_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13399,7 +13429,8 @@ fetched7_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13429,7 +13460,8 @@ fetched7_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13459,7 +13491,8 @@ fetched7_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched7_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -13537,7 +13570,8 @@ more7_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched8_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -13566,7 +13600,8 @@ fetched8_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13598,7 +13633,8 @@ fetched8_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13630,7 +13666,8 @@ fetched8_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13662,7 +13699,8 @@ fetched8_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13694,7 +13732,8 @@ fetched8_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13726,7 +13765,8 @@ fetched8_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13758,7 +13798,8 @@ fetched8_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched8_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -13839,7 +13880,8 @@ more8_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched9_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -13870,7 +13912,8 @@ fetched9_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13904,7 +13947,8 @@ fetched9_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13938,7 +13982,8 @@ fetched9_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -13972,7 +14017,8 @@ fetched9_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14006,7 +14052,8 @@ fetched9_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14040,7 +14087,8 @@ fetched9_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14074,7 +14122,8 @@ fetched9_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched9_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -14158,7 +14207,8 @@ more9_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched10_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -14191,7 +14241,8 @@ fetched10_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14227,7 +14278,8 @@ fetched10_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14263,7 +14315,8 @@ fetched10_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14299,7 +14352,8 @@ fetched10_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14335,7 +14389,8 @@ fetched10_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14371,7 +14426,8 @@ fetched10_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14407,7 +14463,8 @@ fetched10_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched10_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -14494,7 +14551,8 @@ more10_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched11_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -14529,7 +14587,8 @@ fetched11_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14567,7 +14626,8 @@ fetched11_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14605,7 +14665,8 @@ fetched11_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14643,7 +14704,8 @@ fetched11_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14681,7 +14743,8 @@ fetched11_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14719,7 +14782,8 @@ fetched11_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14757,7 +14821,8 @@ fetched11_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched11_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -14847,7 +14912,8 @@ more11_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched12_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -14884,7 +14950,8 @@ fetched12_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14924,7 +14991,8 @@ fetched12_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -14964,7 +15032,8 @@ fetched12_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15004,7 +15073,8 @@ fetched12_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15044,7 +15114,8 @@ fetched12_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15084,7 +15155,8 @@ fetched12_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15124,7 +15196,8 @@ fetched12_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched12_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -15217,7 +15290,8 @@ more12_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched13_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -15256,7 +15330,8 @@ fetched13_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15298,7 +15373,8 @@ fetched13_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15340,7 +15416,8 @@ fetched13_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15382,7 +15459,8 @@ fetched13_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15424,7 +15502,8 @@ fetched13_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15466,7 +15545,8 @@ fetched13_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15508,7 +15588,8 @@ fetched13_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched13_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -15604,7 +15685,8 @@ more13_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched14_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -15645,7 +15727,8 @@ fetched14_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15689,7 +15772,8 @@ fetched14_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15733,7 +15817,8 @@ fetched14_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15777,7 +15862,8 @@ fetched14_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15821,7 +15907,8 @@ fetched14_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15865,7 +15952,8 @@ fetched14_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -15909,7 +15997,8 @@ fetched14_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched14_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -16008,7 +16097,8 @@ more14_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched15_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -16051,7 +16141,8 @@ fetched15_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16097,7 +16188,8 @@ fetched15_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16143,7 +16235,8 @@ fetched15_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16189,7 +16282,8 @@ fetched15_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16235,7 +16329,8 @@ fetched15_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16281,7 +16376,8 @@ fetched15_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16327,7 +16423,8 @@ fetched15_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched15_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -16429,7 +16526,8 @@ more15_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched16_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -16474,7 +16572,8 @@ fetched16_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16522,7 +16621,8 @@ fetched16_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16570,7 +16670,8 @@ fetched16_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16618,7 +16719,8 @@ fetched16_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16666,7 +16768,8 @@ fetched16_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16714,7 +16817,8 @@ fetched16_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16762,7 +16866,8 @@ fetched16_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched16_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -16867,7 +16972,8 @@ more16_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched17_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -16914,7 +17020,8 @@ fetched17_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -16964,7 +17071,8 @@ fetched17_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17014,7 +17122,8 @@ fetched17_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17064,7 +17173,8 @@ fetched17_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17114,7 +17224,8 @@ fetched17_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17164,7 +17275,8 @@ fetched17_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17214,7 +17326,8 @@ fetched17_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched17_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -17320,7 +17433,8 @@ more17_8:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched18_64_0_8
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -17369,7 +17483,8 @@ fetched18_64_0_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_1_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17421,7 +17536,8 @@ fetched18_64_1_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_2_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17473,7 +17589,8 @@ fetched18_64_2_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_3_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17525,7 +17642,8 @@ fetched18_64_3_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_4_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17577,7 +17695,8 @@ fetched18_64_4_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_5_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17629,7 +17748,8 @@ fetched18_64_5_8:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_6_8
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -17681,7 +17801,8 @@ fetched18_64_6_8:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched18_64_7_8
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -17863,7 +17984,8 @@ whole4:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R12
+	TESTQ      $+32, R12
 	JNE        fetched16_0_0_4
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
@@ -17908,7 +18030,8 @@ fetched16_0_0_4:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_1_4
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -17956,7 +18079,8 @@ fetched16_0_1_4:
 	ADDQ        DI, R11
 	PREFETCHT0  (R11)
 	PREFETCHT0  64(R11)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R12
+	TESTQ       $+32, R12
 	JNE         fetched16_0_2_4
 	PREFETCHT0  128(R11)
 	PREFETCHT0  192(R11)
@@ -18004,7 +18128,8 @@ fetched16_0_2_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_0_3_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18496,7 +18621,8 @@ more4_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched5_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -18519,7 +18645,8 @@ fetched5_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18545,7 +18672,8 @@ fetched5_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched5_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18571,7 +18699,8 @@ fetched5_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched5_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -18634,7 +18763,8 @@ more5_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched6_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -18659,7 +18789,8 @@ fetched6_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18687,7 +18818,8 @@ fetched6_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched6_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18715,7 +18847,8 @@ fetched6_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched6_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -18781,7 +18914,8 @@ more6_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched7_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -18808,7 +18942,8 @@ fetched7_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18838,7 +18973,8 @@ fetched7_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched7_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18868,7 +19004,8 @@ fetched7_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched7_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -18937,7 +19074,8 @@ more7_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched8_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -18966,7 +19104,8 @@ fetched8_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -18998,7 +19137,8 @@ fetched8_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched8_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19030,7 +19170,8 @@ fetched8_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched8_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -19102,7 +19243,8 @@ more8_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched9_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -19133,7 +19275,8 @@ fetched9_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19167,7 +19310,8 @@ fetched9_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched9_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19201,7 +19345,8 @@ fetched9_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched9_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -19276,7 +19421,8 @@ more9_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched10_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -19309,7 +19455,8 @@ fetched10_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19345,7 +19492,8 @@ fetched10_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched10_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19381,7 +19529,8 @@ fetched10_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched10_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -19459,7 +19608,8 @@ more10_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched11_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -19494,7 +19644,8 @@ fetched11_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19532,7 +19683,8 @@ fetched11_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched11_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19570,7 +19722,8 @@ fetched11_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched11_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -19651,7 +19804,8 @@ more11_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched12_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -19688,7 +19842,8 @@ fetched12_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19728,7 +19883,8 @@ fetched12_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched12_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19768,7 +19924,8 @@ fetched12_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched12_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -19852,7 +20009,8 @@ more12_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched13_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -19891,7 +20049,8 @@ fetched13_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19933,7 +20092,8 @@ fetched13_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched13_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -19975,7 +20135,8 @@ fetched13_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched13_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -20062,7 +20223,8 @@ more13_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched14_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -20103,7 +20265,8 @@ fetched14_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20147,7 +20310,8 @@ fetched14_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched14_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20191,7 +20355,8 @@ fetched14_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched14_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -20281,7 +20446,8 @@ more14_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched15_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -20324,7 +20490,8 @@ fetched15_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20370,7 +20537,8 @@ fetched15_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched15_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20416,7 +20584,8 @@ fetched15_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched15_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -20509,7 +20678,8 @@ more15_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched16_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -20554,7 +20724,8 @@ fetched16_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20602,7 +20773,8 @@ fetched16_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched16_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20650,7 +20822,8 @@ fetched16_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched16_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -20746,7 +20919,8 @@ more16_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched17_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -20793,7 +20967,8 @@ fetched17_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20843,7 +21018,8 @@ fetched17_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched17_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -20893,7 +21069,8 @@ fetched17_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched17_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -20990,7 +21167,8 @@ more17_4:
 	ADDQ       DI, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	MOVQ       op+104(FP), R11
+	TESTQ      $+32, R11
 	JNE        fetched18_64_0_4
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -21039,7 +21217,8 @@ fetched18_64_0_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_1_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -21091,7 +21270,8 @@ fetched18_64_1_4:
 	ADDQ        DI, R10
 	PREFETCHT0  (R10)
 	PREFETCHT0  64(R10)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R11
+	TESTQ       $+32, R11
 	JNE         fetched18_64_2_4
 	PREFETCHT0  128(R10)
 	PREFETCHT0  192(R10)
@@ -21143,7 +21323,8 @@ fetched18_64_2_4:
 	ADDQ        DI, R9
 	PREFETCHT0  (R9)
 	PREFETCHT0  64(R9)
-	CMPQ        segs+72(FP), $+0
+	MOVQ        op+104(FP), R10
+	TESTQ       $+32, R10
 	JNE         fetched18_64_3_4
 	PREFETCHT0  128(R9)
 	PREFETCHT0  192(R9)
@@ -29053,16 +29234,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x1(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x1(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -29294,16 +29475,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x2(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x2(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -29544,16 +29725,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x3(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x3(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -29803,16 +29984,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x4(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x4(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -30086,16 +30267,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x5(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x5(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -30161,7 +30342,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30201,7 +30382,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30241,7 +30422,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30387,16 +30568,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x6(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x6(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -30464,7 +30645,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30506,7 +30687,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30548,7 +30729,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30697,16 +30878,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x7(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x7(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -30776,7 +30957,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30820,7 +31001,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -30864,7 +31045,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31016,16 +31197,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x8(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x8(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -31097,7 +31278,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31143,7 +31324,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31189,7 +31370,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31344,16 +31525,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x9(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x9(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), CX
 	MOVQ         stride+40(FP), DX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), AX
 	TESTQ        AX, AX
 	MOVQ         c+0(FP), AX
@@ -31427,7 +31608,7 @@ next64:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31475,7 +31656,7 @@ next32:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched32
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31523,7 +31704,7 @@ next16:
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched16
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
@@ -31681,16 +31862,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x10(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x10(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -31760,7 +31941,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -31921,16 +32102,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x11(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x11(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -32002,7 +32183,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -32166,16 +32347,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x12(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x12(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -32249,7 +32430,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -32416,16 +32597,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x13(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x13(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -32501,7 +32682,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -32671,16 +32852,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x14(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x14(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -32758,7 +32939,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -32931,16 +33112,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x15(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x15(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -33020,7 +33201,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
@@ -33196,16 +33377,16 @@ return:
 	VZEROUPPER
 	RET
 
-// func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+// func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·spmmF64AVX512x16(SB), NOSPLIT, $16-136
+TEXT ·spmmF64AVX512x16(SB), NOSPLIT, $16-144
 	MOVQ         tail+112(FP), AX
 	MOVQ         $-1, CX
 	BZHIQ        AX, CX, CX
 	KMOVW        CX, K1
 	MOVQ         b+32(FP), AX
 	MOVQ         stride+40(FP), CX
-	VBROADCASTSD alpha+128(FP), Z0
+	VBROADCASTSD alpha+136(FP), Z0
 	MOVQ         segs+72(FP), DX
 	TESTQ        DX, DX
 	MOVQ         c+0(FP), DX
@@ -33287,7 +33468,7 @@ next64:
 	ADDQ       AX, R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
-	CMPQ       segs+72(FP), $+0
+	CMPQ       near+128(FP), $+0
 	JNE        fetched64
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)

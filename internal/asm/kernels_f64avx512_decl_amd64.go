@@ -172,7 +172,7 @@ func spmmF64AVX512K4Packed(c *float64, width int, v *float64, step int, b *float
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 8 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -182,7 +182,7 @@ func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 16 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -192,7 +192,7 @@ func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 24 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -202,7 +202,7 @@ func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 32 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -212,7 +212,7 @@ func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 40 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -222,7 +222,7 @@ func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 48 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -232,7 +232,7 @@ func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 56 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -242,7 +242,7 @@ func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 64 to 72 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -252,7 +252,7 @@ func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x10 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 72 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -262,7 +262,7 @@ func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, st
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x11 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 80 to 88 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -272,7 +272,7 @@ func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x12 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 88 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -282,7 +282,7 @@ func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x13 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 96 to 104 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -292,7 +292,7 @@ func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x14 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 104 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -302,7 +302,7 @@ func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x15 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 112 to 120 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -312,7 +312,7 @@ func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x16 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
 // for dense rows of 120 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
@@ -322,7 +322,7 @@ func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, s
 // sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
 //
 //go:noescape
-func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, alpha float64)
+func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // cgStartF64AVX512 sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩, and scale =
 // ⟨x, x/d⟩ over those that are positive. Rows have n elements.

@@ -9,29 +9,27 @@ import (
 // push what waits for its use out of the first cache.
 const bytesAhead = 8192
 
-// Rows of a panel are in a cache. There, of those longer than shortRow only the first panelBytes are fetched: the hardware's
+// Where rows of B are in a cache of the thread, of those longer than shortRow only the first nearBytes are fetched: the hardware's
 // prefetchers follow, and to read each line twice, early and for its use, costs more than they miss. From memory it does not.
 const (
-	shortRow   = 256
-	panelBytes = 128
+	shortRow  = 256
+	nearBytes = 128
 )
 
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.
 func rowsAhead(bytes int) int { return max(bytesAhead/bytes, 4) }
 
-// isPanel sets the zero flag unless rows are segments of a panel.
-func (k *kernels) isPanel() { k.CMPQ(k.param("segs"), operand.I8(0)) }
-
-// fetchRow fetches what is worth fetching of a row of B of the given bytes.
-func (k *kernels) fetchRow(row reg.GPVirtual, bytes int, label string) {
+// fetchRow fetches what is worth fetching of a row of B of the given bytes. testNear sets the zero flag unless it is in a cache of
+// the thread.
+func (k *kernels) fetchRow(row reg.GPVirtual, bytes int, testNear func(), label string) {
 	if bytes <= shortRow {
 		k.fetchLines(row, 0, bytes)
 		return
 	}
-	k.fetchLines(row, 0, panelBytes)
-	k.isPanel()
+	k.fetchLines(row, 0, nearBytes)
+	testNear()
 	k.JNE(operand.LabelRef(label))
-	k.fetchLines(row, panelBytes, bytes)
+	k.fetchLines(row, nearBytes, bytes)
 	k.Label(label)
 }
 

@@ -22,6 +22,7 @@ const (
 	opContinue = 4  // start from the partial sums in p
 	opPartial  = 8  // leave partial sums in p, without the epilogue
 	opBeta     = 16 // add beta·p
+	opNear     = 32 // rows of B are in a cache of the thread
 )
 
 // sddmm generates the dot products of rows of A with rows of B, eight or four of B at a time, with one
@@ -65,12 +66,12 @@ func (k *kernels) sddmm() {
 		k.SUBQ(k.distance, left)
 		k.CMPQ(left, operand.I32(8))
 		k.JL(operand.LabelRef("eight"))
-		k.isPanel()
-		k.JNE(operand.LabelRef("panel"))
+		k.testOp(opNear)
+		k.JNZ(operand.LabelRef("near"))
 		k.dots(dotGroup{rows: 8, full: true}, j, bytes)
 		k.JMP(operand.LabelRef("next"))
-		k.Label("panel")
-		k.dots(dotGroup{rows: 8, full: true, panel: true}, j, bytes)
+		k.Label("near")
+		k.dots(dotGroup{rows: 8, full: true, near: true}, j, bytes)
 		k.JMP(operand.LabelRef("next"))
 	}
 	k.Label("eight")
@@ -85,17 +86,17 @@ func (k *kernels) sddmm() {
 
 // dotGroup is a group of at most rows rows of B. A full one has as many, and cols has more than it fetches ahead.
 type dotGroup struct {
-	rows  int
-	full  bool
-	panel bool // of a panel
+	rows int
+	full bool
+	near bool // in a cache of the thread
 }
 
 func (g dotGroup) label(s string) string {
 	if g.full {
 		s += "_full"
 	}
-	if g.panel {
-		s += "_panel"
+	if g.near {
+		s += "_near"
 	}
 	return fmt.Sprintf("%s%d", s, g.rows)
 }

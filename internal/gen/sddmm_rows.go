@@ -144,13 +144,13 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 	for r := range acc {
 		early := later(r)
 		if !g.full {
-			k.fetchRow(early, chunks*k.width(), g.label(fmt.Sprintf("fetched%d_%d_%d_", chunks, tail, r)))
+			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_", chunks, tail, r)))
 		}
 		p := row(r)
 		acc[r] = k.reg()
 		for c := range av {
 			mem := operand.Mem{Base: p, Disp: c * k.width()}
-			if at := c * k.width(); g.full && (at < panelBytes || !g.panel || chunks*k.width() <= shortRow) {
+			if at := c * k.width(); g.full && (at < nearBytes || !g.near || chunks*k.width() <= shortRow) {
 				k.fetchLines(early, at, at+k.width())
 			}
 			switch masked := c == chunks-1 && m.k != nil; {

@@ -23,7 +23,7 @@ func (k *kernels) spmm(chunks int) {
 		walkDoc[2]+" Of a row in segments only the first",
 		"sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.",
 	)
-	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh int, alpha %[1]s)", t))
+	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh, near int, alpha %[1]s)", t))
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
 	ref := func(s string) operand.Op { return operand.LabelRef(s) }
@@ -102,7 +102,7 @@ func (k *kernels) spmm(chunks int) {
 		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
 		k.IMULQ(stride, later)
 		k.ADDQ(b, later)
-		k.fetchRow(later, chunks*k.width(), fmt.Sprintf("fetched%d", size))
+		k.fetchRow(later, chunks*k.width(), func() { k.CMPQ(k.param("near"), operand.I8(0)) }, fmt.Sprintf("fetched%d", size))
 		k.Label(unfetched)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if chunks*k.width() >= longRow {
