@@ -120,9 +120,9 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 	})
 }
 
-// near reports whether the given number of rows of B fit the second cache of a thread.
+// near reports whether the given number of rows of B, which may have no columns, fit the second cache of a thread.
 func (r *hostRun[T]) near(host device.Host, rows int) bool {
-	return pattern.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
+	return len(r.b) > 0 && pattern.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
 }
 
 // batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for
