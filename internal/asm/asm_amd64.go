@@ -69,13 +69,13 @@ func (l *loops[T]) thin(k, stride int) *narrow[T] {
 	return &l.narrow
 }
 
-// near is the bytes of B up to which its narrow rows are not fetched early: so many of them are on their way
+// unfetched is the bytes of B up to which its narrow rows are not fetched early: so many of them are on their way
 // at a time that no latency but memory's shows.
-const near = 2 << 20
+const unfetched = 2 << 20
 
 // ahead returns the number of column indices up to which narrow rows of B are fetched.
 func ahead[T Float](b []T, cols []int32) int {
-	if len(b)*int(unsafe.Sizeof(T(0))) <= near {
+	if len(b)*int(unsafe.Sizeof(T(0))) <= unfetched {
 		return 0
 	}
 	return len(cols)

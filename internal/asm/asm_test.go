@@ -184,7 +184,7 @@ func testRows[T Float](t *testing.T) {
 					t.Fatalf("%v %T, K %d: %s in one call has other bits than in a call for each row or segment", l, T(0), k, what)
 				}
 			}
-			for _, op := range []Op{Scale, Dot | Beta, Quotient} {
+			for _, op := range []Op{Scale, Scale | Near, Dot | Beta, Dot | Beta | Near, Quotient} {
 				got, want := slices.Clone(p), slices.Clone(p)
 				kernels.SDDMMRows(got, s, a, b, k+1, cols, ptr, op, 1.5, 0.5)
 				for i := range len(ptr) - 1 {
@@ -194,10 +194,10 @@ func testRows[T Float](t *testing.T) {
 				same("SDDMM of rows", got, want)
 			}
 			for _, v := range [][]T{s, nil} {
-				for _, fresh := range []bool{true, false} {
+				for _, set := range []struct{ fresh, near bool }{{}, {near: true}, {fresh: true}, {true, true}} {
 					got, want := a, a
 					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
-					kernels.SpMMRows(got, v, b, k+1, cols, ptr, 1.5, fresh, fresh)
+					kernels.SpMMRows(got, v, b, k+1, cols, ptr, 1.5, set.fresh, set.near)
 					for i := range len(ptr) - 1 {
 						lo, end := ptr[i]-from, ptr[i+1]-from
 						for first := true; first || lo < end; first = false {
@@ -206,7 +206,7 @@ func testRows[T Float](t *testing.T) {
 							if v != nil {
 								part = v[lo:hi]
 							}
-							kernels.SpMM(want.Row(i), part, b, k+1, cols[lo:hi], int(hi-lo), 1.5, fresh && first)
+							kernels.SpMM(want.Row(i), part, b, k+1, cols[lo:hi], int(hi-lo), 1.5, set.fresh && first)
 							lo = hi
 						}
 					}
@@ -227,9 +227,9 @@ func testRows[T Float](t *testing.T) {
 					lo += n
 				}
 			}
-			{
+			for _, near := range []Op{0, Near} {
 				got, want, at := slices.Clone(p), slices.Clone(p), 0
-				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta|Near, 1.5, 0.5)
+				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta|near, 1.5, 0.5)
 				for _, g := range segs {
 					lo, hi := g.Lo, g.Lo+int64(g.N)
 					kernels.SDDMM(want[lo:hi], s[lo:hi], a.Row(int(g.Row)), b, k+1, cols[at:], Scale|Beta, 1.5, 0.5)
@@ -238,17 +238,17 @@ func testRows[T Float](t *testing.T) {
 				same("SDDMM of segments", got, want)
 			}
 			for _, v := range [][]T{s, nil} {
-				for _, fresh := range []bool{true, false} {
+				for _, set := range []struct{ fresh, near bool }{{}, {near: true}, {fresh: true}, {true, true}} {
 					got, want, at := a, a, 0
 					got.Data, want.Data = slices.Clone(a.Data), slices.Clone(a.Data)
-					kernels.SpMMSegments(got, v, b, k+1, cols, segs, rowPtr, long, 1.5, fresh, fresh)
+					kernels.SpMMSegments(got, v, b, k+1, cols, segs, rowPtr, long, 1.5, set.fresh, set.near)
 					for _, g := range segs {
 						if lo := rowPtr[g.Row]; rowPtr[g.Row+1]-lo < long {
 							var part []T
 							if v != nil {
 								part = v[g.Lo:][:g.N]
 							}
-							kernels.SpMM(want.Row(int(g.Row)), part, b, k+1, cols[at:], int(g.N), 1.5, fresh && g.Lo == lo)
+							kernels.SpMM(want.Row(int(g.Row)), part, b, k+1, cols[at:], int(g.N), 1.5, set.fresh && g.Lo == lo)
 						}
 						at += int(g.N)
 					}

@@ -84,9 +84,9 @@ func testGuardPages[T Float](t *testing.T) {
 						if half := int64(n / 2); half > 0 {
 							copy(ptrm, []int64{0, half, int64(n)})
 							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
-							For[T]().SDDMMRows(p, s, a2, b, stride, cols, ptrm, Scale, 1, 1)
-							same("P of two rows", p, T(2*k))
 							for _, near := range []Op{0, Near} {
+								For[T]().SDDMMRows(p, s, a2, b, stride, cols, ptrm, Scale|near, 1, 1)
+								same("P of two rows", p, T(2*k))
 								For[T]().SDDMMSegments(p, s, a2, b, stride, cols, segs, Dot|near, 1, 1)
 								same("P of two segments", p, T(k))
 							}
@@ -105,14 +105,16 @@ func testGuardPages[T Float](t *testing.T) {
 							// Two rows, and the second of them first as segments.
 							half := int64(n / 2)
 							copy(ptrm, []int64{0, half, int64(n)})
-							For[T]().SpMMRows(c2, v, b, stride, cols, ptrm, 1, true, v == nil)
-							same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
-							same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
-							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
-							if half > 0 {
-								For[T]().SpMMSegments(c2, v, b, stride, cols, segs, ptrm, most+1, 1, false, v == nil)
-								same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
-								same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
+							for _, near := range []bool{false, true} {
+								For[T]().SpMMRows(c2, v, b, stride, cols, ptrm, 1, true, near)
+								same("C of two rows", c2.Row(0), want/T(max(n, 1))*T(half))
+								same("C of two rows", c2.Row(1), want/T(max(n, 1))*T(int64(n)-half))
+								segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
+								if half > 0 {
+									For[T]().SpMMSegments(c2, v, b, stride, cols, segs, ptrm, most+1, 1, false, near)
+									same("C of two segments", c2.Row(0), 2*(want/T(n)*T(half)))
+									same("C of two segments", c2.Row(1), 2*(want/T(n)*T(int64(n)-half)))
+								}
 							}
 						}
 					}
