@@ -325,6 +325,7 @@ func TestLastApart(t *testing.T) {
 		{SDDMM, often, 18, 4, false},  // two columns
 		{SDDMM, often, 32, 4, false},  // whole lines
 		{SDDMM, often, 145, 4, false}, // slices
+		{SDDMM, often - 1, 17, 4, false},
 		{SDDMM, often - 1, 49, 4, false},
 		{SDDMM, often / 4, 65, 4, true},
 		{SpMM, often / 4, 129, 4, true},

@@ -35,7 +35,6 @@ type Profile struct {
 // K = 32. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
-	reuse := func(threads int) { f.countReuse(p, threads) }
 	segments := func(threads int) {
 		if s, err := tiling.SegmentCounts(p, threads); err == nil {
 			f.Segments = s
@@ -44,13 +43,13 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	if threads = parallel.Threads(threads); threads > 1 && f.chunks(threads) == 1 {
 		parallel.Ranges(2, 2, func(part int, _, _ int64) {
 			if part == 0 {
-				reuse(1)
+				f.countReuse(p, 1)
 			} else {
 				segments(threads - 1)
 			}
 		})
 	} else {
-		reuse(threads)
+		f.countReuse(p, threads)
 		segments(threads)
 	}
 	if n := len(f.Segments); n > 0 {
