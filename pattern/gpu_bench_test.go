@@ -16,13 +16,22 @@ import (
 // BenchmarkPlanning makes all that SDDMM and SpMM in both directions want of a pattern on a GPU, with a GPU that plans and with
 // a host that does, and reports milliseconds of each step.
 //
-//	go test -run NONE -bench Planning -benchtime 3x ./pattern
+//	go test -run NONE -bench Planning/cuda -benchtime 3x ./pattern
 func BenchmarkPlanning(b *testing.B) {
-	dev, err := backend.Open("cuda", backend.Options{})
-	if err != nil {
-		b.Skip(err)
+	for _, name := range []string{"cuda", "opencl"} {
+		b.Run(name, func(b *testing.B) {
+			dev, err := backend.Open(name, backend.Options{})
+			if err != nil {
+				b.Skip(err)
+			}
+			defer dev.Close()
+			benchPlanning(b, dev)
+		})
 	}
-	defer dev.Close()
+}
+
+func benchPlanning(b *testing.B, dev device.Device) {
+	b.Helper()
 	for _, spec := range []string{
 		"skewed:480189x17770:98.5M:rows=1:cols=0.9", "skewed:300000x102660:69.6M:rows=0.8:cols=0.9", "uniform:100000x100000:9.95M",
 		"skewed:916428x916428:4.74M:rows=1:cols=0.8", "skewed:2000x12000:0.75M:rows=0.6:cols=0.9",
