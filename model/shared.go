@@ -184,7 +184,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
 	nonZero := t.panel(depth)
 	// In the end multiprocessors wait for the last items, half of one on average.
-	last := float64(min(tiling.ItemEntries(t.NNZ), t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
+	last := float64(min(tiling.LeastItem, t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
 	cycles := float64(g.Units) * (sharedLaunch + last/2)
 	rest, segments := t.NNZ, 0.0
 	for q, panel := range t.Counts[n] {

@@ -64,9 +64,15 @@ const minCells = 1 << 20
 // ItemEntries returns the most entries of an item of a pattern with nnz non-zeros: a GPU has some hundred blocks of
 // threads at a time, and each should have several items, but not such that loading panels takes longer.
 func ItemEntries(nnz int64) int64 {
-	const wanted, least = 1280, 4096
-	return (max(nnz/wanted, least) + SharedAlign - 1) / SharedAlign * SharedAlign
+	const wanted = 1280
+	return (max(nnz/wanted, LeastItem) + SharedAlign - 1) / SharedAlign * SharedAlign
 }
+
+// LeastItem is the number of entries from which on a cell may be cut into items.
+const LeastItem = 4096
+
+// itemsLeft is how many items what is left shall make: the last ones are smaller, so that blocks of threads end together.
+const itemsLeft = 160
 
 const (
 	maxLocal    = 1 << 16
@@ -105,7 +111,10 @@ func (c *Cells) Blocks() int { return len(c.Rows) - 1 }
 // Items makes the Items and Blocks of a pattern with the given row pointers whose cells, block by block, have counts non-zeros.
 // places[c] is the first entry of cell c; one more is the number of entries.
 func (c *Cells) Items(rowPtr, counts []int64) (items []Item, blocks []Block, places []int64) {
-	most := ItemEntries(rowPtr[len(rowPtr)-1])
+	most, left := ItemEntries(rowPtr[len(rowPtr)-1]), int64(0)
+	for _, n := range counts {
+		left += n
+	}
 	places = make([]int64, len(counts)+1)
 	at := int64(0)
 	for b := range c.Blocks() {
@@ -114,7 +123,9 @@ func (c *Cells) Items(rowPtr, counts []int64) (items []Item, blocks []Block, pla
 			cell := b*c.Panels + q
 			lo, hi := at, at+counts[cell]
 			units := (hi - lo + SharedAlign - 1) / SharedAlign
-			parts := (hi - lo + most - 1) / most
+			size := min(most, max(left/itemsLeft, LeastItem))
+			parts := (hi - lo + size - 1) / size
+			left -= hi - lo
 			for k := range parts {
 				// In even parts, of whole SharedAlign but for the last.
 				items = append(items, Item{Panel: int32(q), Row: int32(c.Rows[b]),
