@@ -134,6 +134,26 @@ func TestSharedForAnyThreads(t *testing.T) {
 	}
 }
 
+// Items are smaller in the end, and none is larger than it may be.
+func TestLastItems(t *testing.T) {
+	c := &Cells{Panels: 30, Rows: []int{0, 100, 200}}
+	counts := slices.Repeat([]int64{500_000}, 60)
+	const nnz = 30_000_000
+	items, _, places := c.Items(slices.Concat(make([]int64, 200), []int64{nnz}), counts)
+	if items[0].Hi-items[0].Lo < ItemEntries(nnz)*9/10 {
+		t.Errorf("the first item is %+v, those of %d non-zeros have up to %d", items[0], nnz, ItemEntries(nnz))
+	}
+	for n, it := range items {
+		size, left := it.Hi-it.Lo, nnz-it.Lo
+		if size < LeastItem/2 || size > ItemEntries(nnz) || size > max((left+counts[0])/itemsLeft, LeastItem)+SharedAlign {
+			t.Fatalf("item %d is %+v, with %d entries left", n, it, left)
+		}
+	}
+	if last := items[len(items)-1]; last.Hi != nnz || last.Hi-last.Lo > LeastItem || places[60] != nnz {
+		t.Errorf("the last item is %+v of %d entries", last, places[60])
+	}
+}
+
 func TestRowBlocks(t *testing.T) {
 	rowPtr := []int64{0, 3, 3, 10, 11, 12, 13, 30, 31}
 	for _, test := range []struct {
