@@ -66,14 +66,20 @@ With --json each case is a line {"event":"result","op":…,"matrix":…,"k":…,
 Suites: ` + suiteHelp(),
 		Example: `  sddmm bench
   sddmm bench --op sddmm --matrix rmat:17:4.4M --k 32,128 --threads 1,2
-  sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers go
+  sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers
   sddmm bench --device cuda:0 --suite gpu --peers cusparse --out gpu.jsonl
   sddmm bench --suite cpu --out before.jsonl
   sddmm bench --matrix uniform:131072x131072:5M --k 128 --tile exhaustive
   sddmm bench compare before.jsonl after.jsonl
   sddmm bench table gpu.jsonl
   sddmm bench ceilings`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && slices.Equal(f.peers, []string{allPeers}) { // of --peers, which need not have one
+				f.peers = strings.Split(args[0], ",")
+				return nil
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := f.plan(cmd.Flags().Changed)
 			if err != nil {
@@ -100,7 +106,8 @@ Suites: ` + suiteHelp(),
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
-	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device), all")
+	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device); without a name all that run on the device")
+	flags.Lookup("peers").NoOptDefVal = allPeers
 	flags.BoolVar(&f.cold, "cold", false, "on a GPU: operands that are not in the cache when a call begins")
 	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine, for shares and predictions")
 	flags.StringVar(&f.out, "out", "", "save the records to a file, for \"bench compare\"")
@@ -146,6 +153,7 @@ type benchPlan struct {
 const (
 	goPeers       = "go"
 	cusparsePeers = "cusparse"
+	allPeers      = "all"
 )
 
 // parsePeers returns the groups of peers that are asked for. Of all, those are meant that run on the device.
@@ -155,7 +163,7 @@ func (f *benchFlags) parsePeers() ([]string, error) {
 		switch name {
 		case goPeers, cusparsePeers:
 			groups = append(groups, name)
-		case "all":
+		case allPeers:
 			if strings.HasPrefix(f.device, "cuda") {
 				groups = append(groups, cusparsePeers)
 			} else {

@@ -75,7 +75,13 @@ func TestBenchRoofline(t *testing.T) {
 }
 
 func TestBenchTable(t *testing.T) {
-	o := good(t, append([]string{"bench", "--matrix", "uniform:300x200:5k", "--k", "32", "--peers", "go", "--threads", "1"}, quick...)...)
+	common := append([]string{"bench", "--matrix", "uniform:300x200:5k", "--k", "32", "--threads", "1"}, quick...)
+	for _, peers := range [][]string{{"--peers"}, {"--peers=all"}, {"--peers", "--json"}} {
+		if o := good(t, append(common, peers...)...); strings.Count(o.stdout, "gonum") != 2 {
+			t.Errorf("%v: want gonum twice in\n%s", peers, o.stdout)
+		}
+	}
+	o := good(t, append(common, "--peers", "go")...)
 	for _, want := range []string{"operation", "GFLOP/s", "sddmmkit", "james-bowman/sparse", "gonum", "sddmm ", "spmm "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("%q is not in\n%s", want, o.stdout)
@@ -260,7 +266,9 @@ func TestBenchUsageErrors(t *testing.T) {
 		{"--seconds NaN", []string{"--seconds"}},
 		{"--suite tpu", []string{"--suite", "cpu, sweep, model, gpu"}},
 		{"--device tpu", []string{"--device"}},
-		{"--peers mkl", []string{"--peers", "cusparse"}},
+		{"--peers mkl", []string{"--peers", "mkl", "cusparse"}},
+		{"--peers go go", []string{"unknown command", "go"}},
+		{"go", []string{"unknown command", "go"}},
 		{"--cold", []string{"--cold", "GPUs"}},
 		{"table", []string{"1 arg"}},
 		{"--out=", []string{"--out"}},
