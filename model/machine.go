@@ -29,8 +29,7 @@ func (op Op) String() string {
 
 // Costs are what an operation takes beside the traffic, in seconds of one thread.
 type Costs struct {
-	NonZero     float64 // each non-zero, in each slice of K, beyond reading its row of B
-	Line        float64 // each cache line of that row: multiplying and adding
+	NonZero     float64 // each non-zero, in each slice of K, beyond reading its row of B and computing with it, which is measured together
 	Segment     float64 // each segment, in each slice: going on to it, the last group; beside that it waits, as waits says
 	SegmentLine float64 // each cache line of its row of A or C
 	Pass        float64 // each panel, in each slice: handing out work and waiting for the last thread
@@ -69,14 +68,18 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 
 // The costs that fitted best on two cores of servers with AVX-512, a Zen 4 and a Zen 5; ADR 7 says how.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.4e-9, Line: 0.22e-9, Segment: 11e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
-	DefaultSpMM  = Costs{NonZero: 0.13e-9, Line: 0.2e-9, Segment: 4e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
+	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 11e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
+	DefaultSpMM  = Costs{Segment: 4e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
 const (
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
 	full = 0.2
+
+	// passing is by how much longer a row takes from a private cache than where nothing else goes through that: streams, and rows of A
+	// and C.
+	passing = 0.2
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.

@@ -60,7 +60,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.lastColumn()
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
-	w.thread += w.slices * (float64(f.NNZ)*(c.NonZero+lines*c.Line) + w.segs*(c.Segment+lines*c.SegmentLine))
+	w.thread += w.slices * (float64(f.NNZ)*c.NonZero + w.segs*(c.Segment+lines*c.SegmentLine))
 	if tile.Tj == 0 {
 		w.thread += w.slices * float64(f.Rows-int(f.ActiveRows)) * c.EmptyRow
 	}
@@ -219,6 +219,8 @@ func (w *work) gather(l int, rows float64) {
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
 		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
+	} else {
+		seconds *= 1 + passing
 	}
 	w.thread += rows * seconds
 	w.bytes[l] += rows * w.row
