@@ -66,7 +66,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of servers with AVX-512, a Zen 4 and a Zen 5; ADR 7 says how.
+// The costs that fitted best on two cores of a Zen 5 server; ADR 7 says how. Those before them had been fitted to a Zen 4 as well.
 var (
 	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 11e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
 	DefaultSpMM  = Costs{Segment: 4e-9, SegmentLine: 0.13e-9, Pass: 2e-6}

@@ -192,7 +192,7 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 			break
 		}
 		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
-		items := blocks + nnz/float64(tiling.ItemEntries(t.NNZ))
+		items := blocks + nnz/float64(tiling.ItemEntries(t.NNZ)) // and, in the end, a few more
 		cycles += nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
 		rest -= panel.NNZ
 		segments += panel.Active

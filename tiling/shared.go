@@ -108,7 +108,7 @@ func NewCells(rowPtr []int64, cols, width, height, panels int) (*Cells, error) {
 // Blocks returns the number of blocks of rows.
 func (c *Cells) Blocks() int { return len(c.Rows) - 1 }
 
-// Items makes the Items and Blocks of a pattern with the given row pointers whose cells, block by block, have counts non-zeros.
+// Items makes the Items, the last of which are smaller, and the Blocks of a pattern with the given row pointers whose cells, block by block, have counts non-zeros.
 // places[c] is the first entry of cell c; one more is the number of entries.
 func (c *Cells) Items(rowPtr, counts []int64) (items []Item, blocks []Block, places []int64) {
 	most, left := ItemEntries(rowPtr[len(rowPtr)-1]), int64(0)

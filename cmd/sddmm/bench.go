@@ -106,7 +106,7 @@ Suites: ` + suiteHelp(),
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
-	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device); without a name all that run on the device")
+	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device); without a name cusparse with --device cuda:N and go with others")
 	flags.Lookup("peers").NoOptDefVal = allPeers
 	flags.BoolVar(&f.cold, "cold", false, "on a GPU: operands that are not in the cache when a call begins")
 	flags.BoolVar(&f.roofline, "roofline", true, "measure the ceilings of the machine, for shares and predictions")
@@ -156,7 +156,8 @@ const (
 	allPeers      = "all"
 )
 
-// parsePeers returns the groups of peers that are asked for. Of all, those are meant that run on the device.
+// parsePeers returns the groups of peers that are asked for. All stands for those that compare with the device: cuSPARSE with a CUDA
+// device, and the peers of Go, which run on the CPU, with any other.
 func (f *benchFlags) parsePeers() ([]string, error) {
 	var groups []string
 	for _, name := range f.peers {
