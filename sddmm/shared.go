@@ -23,7 +23,7 @@ type scheme struct {
 // scheme returns the scheme for A and B.
 func (pl *Plan[T]) scheme(ctx context.Context, a, b operand) (scheme, error) {
 	k, elem := a.cols, a.size
-	if !sharedDepth(a.elem, k) || !a.aligned || !b.aligned {
+	if !sharedDepth(a.elem, k) || !vectors(a, b) {
 		return scheme{}, nil
 	}
 	if pl.tile != nil {
@@ -92,7 +92,6 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 		return err
 	}
 	bytes := s.tile.Tj * s.tile.Tk * c.a.size
-	elements := func(m operand) device.Arg { return device.Value(m.bytes / int64(m.size)) } // from a row to the next
 	each, err := tile.Occupancy(v.Threads, bytes)
 	if err != nil {
 		return err
@@ -101,7 +100,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if err := tile.Launch(int64(grid), v.Threads, bytes,
 		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
 		s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
-		c.a.from(0), elements(c.a), c.b.from(0), elements(c.b)); err != nil {
+		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes))); err != nil {
 		return err
 	}
 	finish, err := pl.kernels.Load(c.dev, kernels.Finish(dialect.TypeOf[T]()))

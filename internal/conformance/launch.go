@@ -31,6 +31,7 @@ func Launch(t *testing.T, open Open) {
 			launchLanes[float64](t, dev, "double")
 			launchScatter[float32](t, dev, "float")
 			launchScatter[float64](t, dev, "double")
+			launchHand(t, dev)
 			launchTake(t, dev)
 		}},
 		{"SumThreads", func(t *testing.T, dev device.Launcher) {
@@ -222,6 +223,29 @@ func launchScatter[T Float](t *testing.T, dev device.Launcher, name string) {
 		dx, y := between(t, dev, 1, x), between(t, dev, 2, constant(n, T(math.NaN())))
 		must(t, k.Launch(blocks(n), kernels.Threads, 0, dx.Arg(), y.Arg(), device.Value(int64(n))))
 		sameBits(t, fmt.Sprintf("%s: groups of %d", name, lanes), y.read(t, "sums"), want)
+	}
+}
+
+// launchHand checks that HANDED gives what the lane named has handed out last.
+func launchHand(t *testing.T, dev device.Launcher) {
+	const n = 3*kernels.Threads - 5
+	x := make([]int32, n)
+	for i := range x {
+		x[i] = int32(i*i + 1)
+	}
+	for _, lanes := range kernels.Groups {
+		want := make([]int32, n*lanes)
+		for i := range want {
+			want[i] = x[i/lanes]
+			if from := i/lanes/lanes*lanes + i%lanes; from < n {
+				want[i] += x[from]
+			}
+		}
+		dx, y := between(t, dev, 1, x), between(t, dev, 2, constant(len(want), int32(-1)))
+		must(t, compile(t, dev, kernels.Hand(lanes)).Launch(blocks(n), kernels.Threads, 0, dx.Arg(), y.Arg(), device.Value(int64(n))))
+		if got := y.read(t, "handed"); !slices.Equal(got, want) {
+			t.Errorf("groups of %d: got %v, want %v", lanes, got, want)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@
 // kernel uses SUM_LANES. KERNEL_AT_LEAST says also how many blocks a multiprocessor shall hold at least, which limits the
 // registers of a thread. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
-// LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, SAME_LANES, SCATTER_SUMS and SUM_THREADS must be
+// LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, HAND_OUT, HANDED, SAME_LANES, SCATTER_SUMS and SUM_THREADS must be
 // reached by all threads of a block together: without sub-groups OpenCL does them through shared memory.
 
 #define WARP 32
@@ -53,6 +53,9 @@
 #define SHARED_ARG , __local ulong2 *shared_arg_
 #define SHARED_BYTES ((__local char *)shared_arg_)
 
+// KEEP(p) tells the compiler to have a pointer ready where it is used, and not to compute it again there.
+#define KEEP(p)
+
 // FETCH reads memory that nothing writes while the kernel runs.
 #define FETCH(p) (*(p))
 
@@ -77,6 +80,17 @@
 // THREADS_SCRATCH(T, threads) once, which serves SUM_LANES too.
 #define THREADS_SCRATCH(T, threads) LANES_SCRATCH(T, threads)
 #define SUM_THREADS(x, lanes) SUM_LANES(x, lanes)
+
+// HAND_OUT(x, lanes) shows the others of an aligned group of lanes threads what a thread has as x, and HANDED(x, l, lanes) is what
+// thread l of the group has shown. The kernel declares HANDS(T, threads) once, T being the type of x.
+#define HANDS(T, threads) __local T hands_[threads]
+#define HAND_OUT(x, lanes) \
+	do { \
+		BARRIER(); \
+		hands_[THREAD] = x; \
+		BARRIER(); \
+	} while (0)
+#define HANDED(x, l, lanes) hands_[THREAD / (lanes) * (lanes) + (l)]
 
 // SAME_LANES(set, x, bits) sets the uint set to the lanes of the warp whose ints x have the same lowest bits bits as the
 // thread's own. The kernel declares LANES_SCRATCH(int, threads).
@@ -134,6 +148,8 @@ typedef unsigned long ulong;
 extern __shared__ __align__(16) char shared_dynamic_[];
 #define SHARED_BYTES shared_dynamic_
 
+#define KEEP(p) asm volatile("" : "+l"(p))
+
 #define FETCH(p) __ldg(p)
 
 #define LANES_SCRATCH(T, threads)
@@ -157,6 +173,10 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 			BARRIER(); \
 		} \
 	} while (0)
+
+#define HANDS(T, threads)
+#define HAND_OUT(x, lanes)
+#define HANDED(x, l, lanes) __shfl_sync(0xffffffffu, x, l, lanes)
 
 #define SAME_LANES(set, x, bits) \
 	do { \

@@ -4,7 +4,8 @@
 //
 //   PACK   V elements as they are loaded, of which UNPACK makes a
 //   VEC    V numbers of type T
-//   ACC    partial sums of a dot product, fewer than V where E has 16 bits
+//
+// DOT_ADD(sum, a, b) adds to a T what two VECs contribute to a dot product, one product after the other.
 
 #if !defined(BFLOAT16) && !defined(FLOAT16)
 
@@ -12,35 +13,30 @@
 #define PACK VEC
 #define PACK_ZERO VEC_ZERO
 #define UNPACK(p) (p)
-#define ACC VEC
-#define ACC_ZERO VEC_ZERO
 
 #if V == 1
 #define VEC T
 #define VEC_ZERO 0
-#define VEC_MAD(acc, x, y) acc = FMA(x, y, acc)
 #define VEC_ADD(acc, x) acc += x
 #define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
 #define VEC_SUM(x) (x)
+#define DOT_ADD(sum, x, y) sum = FMA(x, y, sum)
 #elif V == 2
 #define VEC JOIN(T, 2)
 #define VEC_ZERO vec_zero_()
-#define VEC_MAD(acc, a, b) acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y)
 #define VEC_ADD(acc, a) acc.x += a.x, acc.y += a.y
 #define VEC_SCALE_ADD(acc, s, b) acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y)
 #define VEC_SUM(v) (v.x + v.y)
+#define DOT_ADD(sum, a, b) sum = FMA(a.y, b.y, FMA(a.x, b.x, sum))
 DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 #else
 #define VEC JOIN(T, 4)
 #define VEC_ZERO vec4_zero_()
-#define VEC_MAD(acc, a, b) VEC4_MAD_(acc, a, b)
 #define VEC_ADD(acc, a) VEC4_ADD_(acc, a)
 #define VEC_SCALE_ADD(acc, s, b) VEC4_SCALE_ADD_(acc, s, b)
 #define VEC_SUM(v) VEC4_SUM_(v)
+#define DOT_ADD(sum, a, b) VEC4_DOT_ADD_(sum, a, b)
 #endif
-#define ACC_MAD(acc, a, b) VEC_MAD(acc, a, b)
-#define ACC_ADD(acc, a) VEC_ADD(acc, a)
-#define ACC_SUM(acc) VEC_SUM(acc)
 
 #else
 
@@ -61,11 +57,7 @@ DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 #define VEC_ZERO 0
 #define VEC_SCALE_ADD(acc, s, x) acc = FMA(s, x, acc)
 #define VEC_SUM(x) (x)
-#define ACC float
-#define ACC_ZERO 0
-#define ACC_MAD(acc, x, y) acc = FMA(x, y, acc)
-#define ACC_ADD(acc, x) acc += x
-#define ACC_SUM(x) (x)
+#define DOT_ADD(sum, x, y) sum = FMA(x, y, sum)
 #else
 #define PACK uint4
 #define PACK_ZERO pack_zero_()
@@ -74,21 +66,16 @@ DEVICE VEC vec_zero_() { VEC v; v.x = v.y = 0; return v; }
 #define VEC_ZERO vec8_zero_()
 #define VEC_SCALE_ADD(acc, s, b) VEC4_SCALE_ADD_(acc.lo, s, b.lo), VEC4_SCALE_ADD_(acc.hi, s, b.hi)
 #define VEC_SUM(v) (VEC4_SUM_(v.lo) + VEC4_SUM_(v.hi))
-#define ACC float4
-#define ACC_ZERO vec4_zero_()
-#define ACC_MAD(acc, a, b) VEC4_MAD_(acc, a.lo, b.lo), VEC4_MAD_(acc, a.hi, b.hi)
-#define ACC_ADD(acc, a) VEC4_ADD_(acc, a)
-#define ACC_SUM(acc) VEC4_SUM_(acc)
+#define DOT_ADD(sum, a, b) VEC4_DOT_ADD_(sum, a.lo, b.lo), VEC4_DOT_ADD_(sum, a.hi, b.hi)
 #endif
 
 #endif
 
 // Of four numbers.
-#define VEC4_MAD_(acc, a, b) \
-	acc.x = FMA(a.x, b.x, acc.x), acc.y = FMA(a.y, b.y, acc.y), acc.z = FMA(a.z, b.z, acc.z), acc.w = FMA(a.w, b.w, acc.w)
 #define VEC4_SCALE_ADD_(acc, s, b) \
 	acc.x = FMA(s, b.x, acc.x), acc.y = FMA(s, b.y, acc.y), acc.z = FMA(s, b.z, acc.z), acc.w = FMA(s, b.w, acc.w)
 #define VEC4_ADD_(acc, a) acc.x += a.x, acc.y += a.y, acc.z += a.z, acc.w += a.w
+#define VEC4_DOT_ADD_(sum, a, b) sum = FMA(a.w, b.w, FMA(a.z, b.z, FMA(a.y, b.y, FMA(a.x, b.x, sum))))
 #define VEC4_SUM_(v) ((v.x + v.y) + (v.z + v.w))
 #if V >= 4
 DEVICE JOIN(T, 4) vec4_zero_() { JOIN(T, 4) v; v.x = v.y = v.z = v.w = 0; return v; }

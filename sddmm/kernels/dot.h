@@ -2,6 +2,7 @@
 //
 //   HELD             what a lane keeps of a row of A, HELDS of them
 //   FETCH_HELD(h, i) keeps row i
+//   EARLY            whether the next row of A is on its way together with the rows of B: where it takes two registers for each HELD
 //   DOT(h, b, u)     what a lane has of the dot product with its non-zero of slab u; b is what it has of the row of B
 //   GATHER_SUMS(x)   makes x[0] the sum of slab TURN, of what lanes have of LANES slabs
 //
@@ -20,6 +21,7 @@
 
 #if V == 8 && LANES >= 4 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 
+#define EARLY 1
 #define HALVES (LANES / 4)
 #define HELDS (HALVES * CHUNKS)
 #define HELD words_
@@ -70,6 +72,7 @@ DEVICE float dot_(const words_ *h, const uint4 *b)
 
 #else
 
+#define EARLY 0
 #define HELD VEC
 #define HELDS CHUNKS
 #define FETCH_HELD(h, i) \
@@ -86,12 +89,12 @@ DEVICE float dot_(const words_ *h, const uint4 *b)
 #define DOT(h, b, u) dot_(h, b)
 DEVICE T dot_(const VEC *h, const PACK *b)
 {
-	ACC acc = ACC_ZERO;
+	T sum = 0;
 	UNROLLED for (int q = 0; q < CHUNKS; q++) {
 		const VEC vb = UNPACK(b[q]);
-		ACC_MAD(acc, h[q], vb);
+		DOT_ADD(sum, h[q], vb);
 	}
-	return ACC_SUM(acc);
+	return sum;
 }
 #define TURN lane
 #define GATHER_SUMS(x) SCATTER_SUMS(T, (x), LANES)

@@ -6,6 +6,21 @@
 #define TURN lane
 #define GATHER_SUMS(x) SCATTER_SUMS(T, (x), LANES)
 
+// FETCH_INDICES(to, from, t) sets an array to the group's indices of UNROLL slabs, the first of which begins at non-zero t of the
+// run, of which from has all. Those past the end are the last.
+#define FETCH_INDICES(to, from, t) \
+	do { \
+		if ((t) + UNROLL * GROUPS <= n) { \
+			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) \
+				to[u_] = FETCH((from) + mine + (t) + u_ * GROUPS); \
+		} else { \
+			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) { \
+				const int z_ = (t) + SPOT(u_); \
+				to[u_] = FETCH((from) + (z_ < n ? z_ : n > 0 ? n - 1 : 0)); \
+			} \
+		} \
+	} while (0)
+
 KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(int, rows), IN(int, cols), IN(long, at), INOUT(T, s),
  IN(E, a), STRIDE a_bytes, IN(E, b), STRIDE b_bytes, INOUT(T, p), INOUT(T, dots))
@@ -27,35 +42,27 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 		FETCH_INDICES(row, rows + lo, 0);
 		FETCH_INDICES(col, cols + lo, 0);
 		for (int step = 0; step < run; step += STEP) {
-			T x[SLABS];
+			T x[SLABS], value[OWN];
 			UNROLLED for (int t = 0; t < SLABS; t += UNROLL) {
 				const int ahead = step + (t + UNROLL) * GROUPS;
 				PACK ra[UNROLL][CHUNKS], rb[UNROLL][CHUNKS];
-				if (full) {
-					UNROLLED for (int u = 0; u < UNROLL; u++) {
-						FETCH_ROW(rb[u], ROW(b_rows, col[u], b_bytes));
-						FETCH_ROW(ra[u], ROW(a_rows, row[u], a_bytes));
-					}
-				} else {
-					UNROLLED for (int u = 0; u < UNROLL; u++) {
-						FETCH_PART(rb[u], ROW(b_rows, col[u], b_bytes));
-						FETCH_PART(ra[u], ROW(a_rows, row[u], a_bytes));
-					}
-				}
+				FETCH_ROWS(rb, b_rows, col, b_bytes);
+				FETCH_ROWS(ra, a_rows, row, a_bytes);
 				if (ahead < run) {
 					FETCH_INDICES(row, rows + lo, ahead);
 					FETCH_INDICES(col, cols + lo, ahead);
 				}
+				if (t == 0)
+					FETCH_VALUES(value, step);
 				UNROLLED for (int u = 0; u < UNROLL; u++) {
-					ACC acc = ACC_ZERO;
+					x[t + u] = 0;
 					UNROLLED for (int q = 0; q < CHUNKS; q++) {
 						const VEC va = UNPACK(ra[u][q]), vb = UNPACK(rb[u][q]);
-						ACC_MAD(acc, va, vb);
+						DOT_ADD(x[t + u], va, vb);
 					}
-					x[t + u] = ACC_SUM(acc);
 				}
 			}
-			STORE_SUMS(x, step);
+			STORE_SUMS(x, value, step);
 		}
 	}
 }

@@ -10,15 +10,16 @@
 //
 // Macros: T, V, LANES, CHUNKS.
 
-#define ROW (LANES * CHUNKS) // vectors of a row of the panel
-#define DEPTH (ROW * V)
+#define PACKS (LANES * CHUNKS) // of a row of the panel
+#define DEPTH (PACKS * V)
+#define ROW_OF(p, i, bytes) ((const GLOBAL PACK *)((const GLOBAL char *)(p) + (ulong)(uint)(i) * (bytes))) // one instruction
 #define GROUPS (BLOCK_THREADS / LANES)
 #define BATCH 8 // words of a group at a time, one for each lane: a sector of 32 bytes
 #define LOADS 4 // vectors of the panel that a thread has on their way
 
 KERNEL(BLOCK_THREADS, NAME)
 (int items, int width, int columns, int k, IN(long, item), IN(int, cols), IN(uint, places), INOUT(int, taken), INOUT(T, dots),
- IN(E, a), long lda, IN(E, b), long ldb SHARED_ARG)
+ IN(E, a), uint a_bytes, IN(E, b), uint b_bytes SHARED_ARG)
 {
 	AT_IN(long, item);
 	AT_IN(int, cols);
@@ -45,21 +46,22 @@ KERNEL(BLOCK_THREADS, NAME)
 		const long last = lo + (hi - lo - 1) / BATCH * BATCH; // batch
 
 		for (int k0 = 0; k0 < k; k0 += DEPTH) {
-			const int loads = k - k0 < DEPTH ? (k - k0) / V : ROW; // vectors of the slice
-			for (int v0 = THREAD; v0 < rows * ROW; v0 += BLOCK_THREADS * LOADS) {
+			const int loads = k - k0 < DEPTH ? (k - k0) / V : PACKS; // vectors of the slice
+			for (int v0 = THREAD; v0 < rows * PACKS; v0 += BLOCK_THREADS * LOADS) {
 				PACK v[LOADS];
 				UNROLLED for (int u = 0; u < LOADS; u++) {
 					const int x = v0 + u * BLOCK_THREADS;
 					v[u] = PACK_ZERO;
-					if (x < rows * ROW && x % ROW < loads)
-						v[u] = FETCH(CPACKS(b + FETCH(cols + first + x / ROW) * ldb + k0) + x % ROW);
+					if (x < rows * PACKS && x % PACKS < loads)
+						v[u] = FETCH(ROW_OF(b + k0, FETCH(cols + first + x / PACKS), b_bytes) + x % PACKS);
 				}
 				UNROLLED for (int u = 0; u < LOADS; u++)
-					if (v0 + u * BLOCK_THREADS < rows * ROW)
+					if (v0 + u * BLOCK_THREADS < rows * PACKS)
 						panel[v0 + u * BLOCK_THREADS] = v[u];
 			}
 			BARRIER();
 
+			const GLOBAL char *a_rows = (const GLOBAL char *)(a + k0) + row0 * a_bytes;
 			VEC ra[CHUNKS];
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
 				ra[q] = VEC_ZERO;
@@ -75,20 +77,19 @@ KERNEL(BLOCK_THREADS, NAME)
 					const int r = (int)(w[c] >> 16);
 					if (r != row) {
 						row = r;
-						const GLOBAL PACK *ar = CPACKS(a + (row0 + r) * lda + k0) + lane;
+						const GLOBAL PACK *ar = ROW_OF(a_rows, r, a_bytes) + lane;
 						PACK pa[CHUNKS];
 						UNROLLED for (int q = 0; q < CHUNKS; q++)
 							pa[q] = q * LANES + lane < loads ? FETCH(ar + q * LANES) : PACK_ZERO;
 						UNROLLED for (int q = 0; q < CHUNKS; q++)
 							ra[q] = UNPACK(pa[q]);
 					}
-					const LOCAL PACK *rb = panel + (w[c] & 0xffff) * ROW + lane;
-					ACC acc = ACC_ZERO;
+					const LOCAL PACK *rb = panel + (w[c] & 0xffff) * PACKS + lane;
+					x[c] = 0;
 					UNROLLED for (int q = 0; q < CHUNKS; q++) {
 						const VEC vb = UNPACK(rb[q * LANES]);
-						ACC_MAD(acc, ra[q], vb);
+						DOT_ADD(x[c], ra[q], vb);
 					}
-					x[c] = ACC_SUM(acc);
 				}
 				SCATTER_SUMS(T, x, LANES);
 				GLOBAL T *dot = dots + here + lane;

@@ -42,6 +42,14 @@ func Lanes(t string, lanes int) *dialect.Variant {
 	return v
 }
 
+// Hand returns the kernel that hands numbers from lane to lane of a group of lanes, of Groups.
+func Hand(lanes int) *dialect.Variant {
+	v := variant("hand", "T", "int")
+	v.Name += fmt.Sprintf("_%d", lanes)
+	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
+	return v
+}
+
 // ScatterGroups are the numbers of lanes that Scatter is made for.
 var ScatterGroups = []int{1, 2, 4, 8}
 
@@ -56,6 +64,9 @@ func Scatter(t string, lanes int) *dialect.Variant {
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
 	all := []*dialect.Variant{Fill, Axpy32, Axpy64, BlockSum, Sum32, Sum64, Mirror, Convert, Quads, Optional, Echo, Step, Take, Target}
+	for _, lanes := range Groups {
+		all = append(all, Hand(lanes))
+	}
 	for _, t := range []string{"float", "double"} {
 		for _, lanes := range Groups {
 			all = append(all, Lanes(t, lanes))
