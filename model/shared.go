@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"sddmmkit/device"
 	"sddmmkit/tiling"
@@ -47,19 +48,24 @@ func NewGPU(p device.Props, l2, reserved int64) *GPU {
 const (
 	clock = 1.9e9 // cycles a second
 
-	gatherRate  = 48   // bytes of rows of B from L2 where some columns are popular
-	gatherSlice = 0.35 // of a non-zero in each slice of K but the first, beside what it reads
-	gatherBytes = 256  // of a row of B in a slice
-	indexBytes  = 8    // that come with a slice of a row
+	gatherRate  = 37.6 // bytes from L2
+	gatherBytes = 256  // of a row of B in a slice of K
+	indexBytes  = 8    // that come with a row of B: its index, and the sum
+	partBytes   = 4    // that come in each slice but the first as well: the sum so far
+	gatherSlice = 0.35 // of a non-zero of the rest in each slice but the first, beside what it reads
+	restRow     = 64   // of a row of the rest in each slice
+	memoryRate  = 17.5 // bytes from memory: of A and B, once
 
-	restRate = 37.6 // bytes of rows of B from L2 where the popular columns are in panels
-	restRow  = 64   // of a row of the rest in each slice of K that is gathered
+	// Of the non-zeros whose rows of B would fill a panel, popularHits are in L1 when all are gathered. usualShare is
+	// taken for their share before columns are counted.
+	popularHits = 0.6
+	usualShare  = 0.4
 
 	bankRate      = 125   // bytes of rows of B from shared memory
 	shortBankRate = 90    // the same in 16 bits, of which numbers are made
 	streamRate    = 80    // bytes of rows of A, and of panels, from L2
-	sharedSlice   = 1.3   // of a non-zero in each slice of K, beside its rows
-	finishNonZero = 1     // putting a result in its place
+	sharedSlice   = 0.9   // of a non-zero in each slice of K, beside its rows
+	finishNonZero = 0.8   // putting a result in its place
 	sharedItem    = 16500 // of an item in each slice, beside its panel: waiting for it, and for the last warp
 	sharedLaunch  = 40000 // a counter and two launches more
 
@@ -108,7 +114,8 @@ type SharedTask struct {
 // of panels.
 func (g *GPU) Choose(t SharedTask) Choice {
 	seconds := func(c float64) float64 { return c / (float64(g.Units) * clock) }
-	none := Prediction{Seconds: seconds(t.gather() * float64(t.NNZ)), Panels: 1}
+	memory := float64(min(int64(t.Rows), t.NNZ)+min(int64(t.Cols), t.NNZ)) * float64(t.K*t.ElemBytes) / memoryRate
+	none := Prediction{Seconds: seconds(memory + t.gather(t.popular())*float64(t.NNZ)), Panels: 1}
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
 	if !g.WantsCounts(t) {
 		c.Reason = "panels in shared memory would take longer to launch than they could gain"
@@ -120,7 +127,7 @@ func (g *GPU) Choose(t SharedTask) Choice {
 		if p.Panels == 0 {
 			continue
 		}
-		p.Seconds = seconds(p.Seconds)
+		p.Seconds = seconds(memory + p.Seconds)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < best.Seconds {
 			best, perRow = p, float64(nnz)/p.Segments
@@ -147,7 +154,7 @@ func (g *GPU) WantsCounts(t SharedTask) bool {
 		least = min(least, t.panel(depth))
 	}
 	nnz := float64(t.NNZ)
-	return float64(g.Units*sharedLaunch)+nnz*least <= sharedMargin*nnz*t.gather()
+	return float64(g.Units*sharedLaunch)+nnz*least <= sharedMargin*nnz*t.gather(usualShare)
 }
 
 // panel returns the cycles of a non-zero whose row of B is in shared memory, in slices of depth elements.
@@ -160,10 +167,19 @@ func (t *SharedTask) panel(depth int) float64 {
 	return slices*(float64(depth*t.ElemBytes)/rate+sharedSlice) + finishNonZero
 }
 
-// gather returns the cycles of a non-zero whose row of B comes from L2.
-func (t *SharedTask) gather() float64 {
+// gather returns the cycles of a non-zero whose row of B comes from L2, or from L1 where it is one of the popular share.
+func (t *SharedTask) gather(popular float64) float64 {
 	slices := t.slices()
-	return (float64(t.K*t.ElemBytes)+slices*indexBytes)/gatherRate + (slices-1)*gatherSlice
+	return (float64(t.K*t.ElemBytes)*(1-popularHits*popular) + slices*indexBytes + (slices-1)*partBytes) / gatherRate
+}
+
+// popular returns the share of the non-zeros whose slices of rows of B would fill a panel, and 0 where columns were not counted.
+func (t *SharedTask) popular() float64 {
+	n := slices.IndexFunc(SharedSlices, func(bytes int) bool { return bytes >= min(t.K*t.ElemBytes, gatherBytes) })
+	if n >= len(t.Counts) || len(t.Counts[n]) == 0 {
+		return 0
+	}
+	return float64(t.Counts[n][0].NNZ) / float64(max(t.NNZ, 1))
 }
 
 // slices returns the slices of K that are gathered.
@@ -216,5 +232,5 @@ func (t *SharedTask) rest(nnz int64) float64 {
 
 // restRows returns the cycles of a row of B of the rest.
 func (t *SharedTask) restRows() float64 {
-	return float64(t.K*t.ElemBytes)/restRate + (t.slices()-1)*gatherSlice
+	return float64(t.K*t.ElemBytes)/gatherRate + (t.slices()-1)*gatherSlice
 }

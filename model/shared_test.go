@@ -82,7 +82,7 @@ func TestWantsCounts(t *testing.T) {
 				wants := g.WantsCounts(task)
 				wanted[wants]++
 				for n, depth := range SharedDepths(elem) {
-					if p, _ := g.shared(task, n, depth); !wants && p.Panels > 0 && p.Seconds <= sharedMargin*task.gather()*float64(nnz) {
+					if p, _ := g.shared(task, n, depth); !wants && p.Panels > 0 && p.Seconds <= sharedMargin*task.gather(usualShare)*float64(nnz) {
 						t.Fatalf("%d non-zeros, K = %d of %d bytes: slices of %d gain", nnz, k, elem, depth)
 					}
 				}

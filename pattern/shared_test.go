@@ -121,7 +121,7 @@ func TestUsefulPanels(t *testing.T) {
 
 // On a CUDA device the model chooses between schemes; other devices and operations have one.
 func TestChooseScheme(t *testing.T) {
-	dense, few := every(20_000, 200, 200), every(100, 200, 10)
+	dense, few := every(20_000, 1600, 400), every(100, 200, 10)
 	for _, test := range []struct {
 		kind   device.Kind
 		p      *sparse.Pattern

@@ -24,19 +24,19 @@ func (asCUDA) Kind() device.Kind { return device.CUDA }
 
 func (d asCUDA) Props() device.Props {
 	p := d.Launcher.Props()
-	p.Units, p.L2Bytes = 4, 60<<20
+	p.Units, p.L2Bytes, p.SharedBytes = 4, 60<<20, 227<<10
 	return p
 }
 
-// popular is a pattern whose first columns have most of its non-zeros, and which the model tiles.
+// popular is a pattern whose first columns have all but a few of its non-zeros, too many of them for L1, and which the model tiles.
 func popular() *sparse.CSR[float32] {
 	rng := rand.New(rand.NewPCG(8, 9))
-	s := &sparse.CSR[float32]{Pattern: sparse.Pattern{Rows: 1500, Cols: 3000, RowPtr: []int64{0}}}
+	s := &sparse.CSR[float32]{Pattern: sparse.Pattern{Rows: 600, Cols: 5000, RowPtr: []int64{0}}}
 	for range s.Rows {
 		for j := range s.Cols {
 			share := 0.003
-			if j < 200 {
-				share = 0.5
+			if j < 3000 {
+				share = 0.3
 			}
 			if rng.Float64() < share {
 				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, float32(rng.IntN(7)-3))
