@@ -57,9 +57,9 @@ const (
 	memoryRate  = 17.5 // bytes from memory: of A and B, once
 
 	// Of the non-zeros whose rows of B would fill a panel, popularHits are in L1 when all are gathered. usualShare is
-	// taken for their share before columns are counted.
+	// taken for their share where columns are not counted.
 	popularHits = 0.6
-	usualShare  = 0.4
+	usualShare  = 0.3
 
 	bankRate      = 125   // bytes of rows of B from shared memory
 	shortBankRate = 90    // the same in 16 bits, of which numbers are made
@@ -173,11 +173,11 @@ func (t *SharedTask) gather(popular float64) float64 {
 	return (float64(t.K*t.ElemBytes)*(1-popularHits*popular) + slices*indexBytes + (slices-1)*partBytes) / gatherRate
 }
 
-// popular returns the share of the non-zeros whose slices of rows of B would fill a panel, and 0 where columns were not counted.
+// popular returns the share of the non-zeros whose slices of rows of B would fill a panel.
 func (t *SharedTask) popular() float64 {
 	n := slices.IndexFunc(SharedSlices, func(bytes int) bool { return bytes >= min(t.K*t.ElemBytes, gatherBytes) })
 	if n >= len(t.Counts) || len(t.Counts[n]) == 0 {
-		return 0
+		return usualShare
 	}
 	return float64(t.Counts[n][0].NNZ) / float64(max(t.NNZ, 1))
 }
