@@ -11,8 +11,8 @@
 // kernel uses SUM_LANES. KERNEL_AT_LEAST says also how many blocks a multiprocessor shall hold at least, which limits the
 // registers of a thread. A buffer is a pointer and the number of its first element, because OpenCL cannot point
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
-// LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, HAND_OUT, HANDED, SAME_LANES, SCATTER_SUMS and SUM_THREADS must be
-// reached by all threads of a block together: without sub-groups OpenCL does them through shared memory.
+// LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, HAND_OUT, HANDED, SAME_LANES, SCATTER_SUMS and
+// SUM_THREADS must be reached by all threads of a block together: without sub-groups OpenCL does them through shared memory.
 
 #define WARP 32
 
