@@ -146,8 +146,8 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	return c
 }
 
-// WantsCounts reports whether Choose looks at Counts: not where gathering takes no longer than panels would if none had rows of A to read, nor
-// columns, nor anything to wait for.
+// WantsCounts reports whether Choose looks at Counts: not where gathering, with the usual share of popular columns, takes no longer than
+// panels would if none had rows of A to read, nor columns, nor anything to wait for.
 func (g *GPU) WantsCounts(t SharedTask) bool {
 	least := t.restRows()
 	for _, depth := range SharedDepths(t.ElemBytes) {

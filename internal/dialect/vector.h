@@ -96,6 +96,9 @@ DEVICE vec8_ unpack_(uint4 p)
 #endif
 
 #define CPACKS(p) ((const GLOBAL PACK *)(p))
+
+// ROW_AT(rows, i, bytes) is where row i is, of rows that begin at rows and are bytes apart: one instruction where bytes has 32 bits.
+#define ROW_AT(rows, i, bytes) CPACKS((const GLOBAL char *)(rows) + (ulong)(uint)(i) * (bytes))
 #define CVECS(p) ((const GLOBAL VEC *)(p))
 #define VECS(p) ((GLOBAL VEC *)(p))
 

@@ -77,7 +77,7 @@ DEVICE float dot_(const words_ *h, const uint4 *b)
 #define HELDS CHUNKS
 #define FETCH_HELD(h, i) \
 	do { \
-		const GLOBAL PACK *from_ = ROW(a_rows, i, a_bytes); \
+		const GLOBAL PACK *from_ = ROW_AT(a_rows, i, a_bytes); \
 		PACK pa_[CHUNKS]; \
 		if (full) \
 			FETCH_ROW(pa_, from_); \

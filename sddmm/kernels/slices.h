@@ -24,15 +24,14 @@
 // SPOT(u) is where the group's non-zero of slab u is in a step.
 #define SPOT(u) ((u) * GROUPS + mine)
 
-// ROWS(p) is where a lane's loads of row 0 begin, and ROW(rows, i, bytes) where those of row i do: one instruction where bytes
-// has 32 bits. Rows that are 2^31 bytes apart or more are loaded an element at a time.
+// ROWS(p) is where a lane's loads of row 0 begin; ROW_AT says where those of others do. Rows that are 2^31 bytes apart or more
+// are loaded an element at a time.
 #if V == 1
 #define STRIDE ulong
 #else
 #define STRIDE uint
 #endif
 #define ROWS(p) ((const GLOBAL char *)(CPACKS(p) + lane))
-#define ROW(rows, i, bytes) ((const GLOBAL PACK *)((rows) + (ulong)(uint)(i) * (bytes)))
 
 // FETCH_ROW(to, from) sets an array of CHUNKS to a lane's loads of a row; for FETCH_PART the slice has only loads of them.
 #define FETCH_ROW(to, from) \
@@ -47,10 +46,10 @@
 	do { \
 		if (full) { \
 			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) \
-				FETCH_ROW(to[u_], ROW(rows, i[u_], bytes)); \
+				FETCH_ROW(to[u_], ROW_AT(rows, i[u_], bytes)); \
 		} else { \
 			UNROLLED for (int u_ = 0; u_ < UNROLL; u_++) \
-				FETCH_PART(to[u_], ROW(rows, i[u_], bytes)); \
+				FETCH_PART(to[u_], ROW_AT(rows, i[u_], bytes)); \
 		} \
 	} while (0)
 

@@ -12,7 +12,6 @@
 
 #define PACKS (LANES * CHUNKS) // of a row of the panel
 #define DEPTH (PACKS * V)
-#define ROW_OF(p, i, bytes) ((const GLOBAL PACK *)((const GLOBAL char *)(p) + (ulong)(uint)(i) * (bytes))) // one instruction
 #define GROUPS (BLOCK_THREADS / LANES)
 #define BATCH 8 // words of a group at a time, one for each lane: a sector of 32 bytes
 #define LOADS 4 // vectors of the panel that a thread has on their way
@@ -53,7 +52,7 @@ KERNEL(BLOCK_THREADS, NAME)
 					const int x = v0 + u * BLOCK_THREADS;
 					v[u] = PACK_ZERO;
 					if (x < rows * PACKS && x % PACKS < loads)
-						v[u] = FETCH(ROW_OF(b + k0, FETCH(cols + first + x / PACKS), b_bytes) + x % PACKS);
+						v[u] = FETCH(ROW_AT(b + k0, FETCH(cols + first + x / PACKS), b_bytes) + x % PACKS);
 				}
 				UNROLLED for (int u = 0; u < LOADS; u++)
 					if (v0 + u * BLOCK_THREADS < rows * PACKS)
@@ -77,7 +76,7 @@ KERNEL(BLOCK_THREADS, NAME)
 					const int r = (int)(w[c] >> 16);
 					if (r != row) {
 						row = r;
-						const GLOBAL PACK *ar = ROW_OF(a_rows, r, a_bytes) + lane;
+						const GLOBAL PACK *ar = ROW_AT(a_rows, r, a_bytes) + lane;
 						PACK pa[CHUNKS];
 						UNROLLED for (int q = 0; q < CHUNKS; q++)
 							pa[q] = q * LANES + lane < loads ? FETCH(ar + q * LANES) : PACK_ZERO;

@@ -35,31 +35,16 @@ var (
 )
 
 // Lanes returns the kernel that adds up groups of lanes, of Groups, for type T, "float" or "double".
-func Lanes(t string, lanes int) *dialect.Variant {
-	v := variant("lanes", "T", t)
-	v.Name += fmt.Sprintf("_%d", lanes)
-	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
-	return v
-}
+func Lanes(t string, lanes int) *dialect.Variant { return groups("lanes", t, lanes) }
 
 // Hand returns the kernel that hands numbers from lane to lane of a group of lanes, of Groups.
-func Hand(lanes int) *dialect.Variant {
-	v := variant("hand", "T", "int")
-	v.Name += fmt.Sprintf("_%d", lanes)
-	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
-	return v
-}
+func Hand(lanes int) *dialect.Variant { return groups("hand", "int", lanes) }
 
 // ScatterGroups are the numbers of lanes that Scatter is made for.
 var ScatterGroups = []int{1, 2, 4, 8}
 
 // Scatter returns the kernel whose lanes, of ScatterGroups, add up a number for each of them.
-func Scatter(t string, lanes int) *dialect.Variant {
-	v := variant("scatter", "T", t)
-	v.Name += fmt.Sprintf("_%d", lanes)
-	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
-	return v
-}
+func Scatter(t string, lanes int) *dialect.Variant { return groups("scatter", t, lanes) }
 
 // Variants returns all kernels.
 func Variants() []*dialect.Variant {
@@ -76,6 +61,14 @@ func Variants() []*dialect.Variant {
 		}
 	}
 	return all
+}
+
+// groups returns the kernel of a file for groups of lanes.
+func groups(file, t string, lanes int) *dialect.Variant {
+	v := variant(file, "T", t)
+	v.Name += fmt.Sprintf("_%d", lanes)
+	v.Defines = append(v.Defines, dialect.Define{Name: "LANES", Value: lanes})
+	return v
 }
 
 func variant(file, macro, t string, targets ...int) *dialect.Variant {
