@@ -173,7 +173,7 @@ func (t *SharedTask) gather(popular float64) float64 {
 	return (float64(t.K*t.ElemBytes)*(1-popularHits*popular) + slices*indexBytes + (slices-1)*partBytes) / gatherRate
 }
 
-// popular returns the share of the non-zeros whose slices of rows of B would fill a panel.
+// popular returns the share of the non-zeros whose slices of rows of B would fill a panel, the usual one where nobody counted.
 func (t *SharedTask) popular() float64 {
 	n := slices.IndexFunc(SharedSlices, func(bytes int) bool { return bytes >= min(t.K*t.ElemBytes, gatherBytes) })
 	if n >= len(t.Counts) || len(t.Counts[n]) == 0 {
