@@ -48,13 +48,14 @@ func NewGPU(p device.Props, l2, reserved int64) *GPU {
 const (
 	clock = 1.9e9 // cycles a second
 
-	gatherRate  = 37.6 // bytes from L2
-	gatherBytes = 256  // of a row of B in a slice of K
-	indexBytes  = 8    // that come with a row of B: its index, and the sum
-	partBytes   = 4    // that come in each slice but the first as well: the sum so far
-	gatherSlice = 0.35 // of a non-zero of the rest in each slice but the first, beside what it reads
-	restRow     = 64   // of a row of the rest in each slice
-	memoryRate  = 17.5 // bytes from memory: of A and B, once
+	gatherLaunch = 6000 // a launch, and waiting for the first rows and the last warp
+	gatherRate   = 37.6 // bytes from L2
+	gatherBytes  = 256  // of a row of B in a slice of K
+	indexBytes   = 8    // that come with a row of B: its index, and the sum
+	partBytes    = 4    // that come in each slice but the first as well: the sum so far
+	gatherSlice  = 0.35 // of a non-zero of the rest in each slice but the first, beside what it reads
+	restRow      = 64   // of a row of the rest in each slice
+	memoryRate   = 17.5 // bytes from memory: of A and B, once
 
 	// Of the non-zeros whose rows of B would fill a panel, popularHits are in L1 when all are gathered. usualShare is
 	// taken for their share where columns are not counted.
@@ -66,8 +67,8 @@ const (
 	streamRate    = 80    // bytes of rows of A, and of panels, from L2
 	sharedSlice   = 0.9   // of a non-zero in each slice of K, beside its rows
 	finishNonZero = 0.8   // putting a result in its place
-	sharedItem    = 16500 // of an item in each slice, beside its panel: waiting for it, and for the last warp
-	sharedLaunch  = 40000 // a counter and two launches more
+	sharedItem    = 9000  // of an item in each slice, beside its panel: waiting for it, and for the last warp
+	sharedLaunch  = 17000 // a counter and two launches
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
 	// long as many calls.
@@ -115,7 +116,7 @@ type SharedTask struct {
 func (g *GPU) Choose(t SharedTask) Choice {
 	seconds := func(c float64) float64 { return c / (float64(g.Units) * clock) }
 	memory := float64(min(int64(t.Rows), t.NNZ)+min(int64(t.Cols), t.NNZ)) * float64(t.K*t.ElemBytes) / memoryRate
-	none := Prediction{Seconds: seconds(memory + t.gather(t.popular())*float64(t.NNZ)), Panels: 1}
+	none := Prediction{Seconds: seconds(memory + float64(g.Units*gatherLaunch) + t.gather(t.popular())*float64(t.NNZ)), Panels: 1}
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
 	if !g.WantsCounts(t) {
 		c.Reason = "panels in shared memory would take longer to launch than they could gain"
@@ -147,15 +148,18 @@ func (g *GPU) Choose(t SharedTask) Choice {
 }
 
 // WantsCounts reports whether Choose looks at Counts: not where gathering, with the usual share of popular columns, takes no longer than
-// panels would if none had rows of A to read, nor columns, nor anything to wait for.
+// panels would if none had rows of A to read, nor columns, and each unit had a single item.
 func (g *GPU) WantsCounts(t SharedTask) bool {
-	least := t.restRows()
+	nnz, least := float64(t.NNZ), math.Inf(1)
 	for _, depth := range SharedDepths(t.ElemBytes) {
-		least = min(least, t.panel(depth))
+		waits := float64(g.Units) * (sharedLaunch + t.slicesOf(depth)*sharedItem)
+		least = min(least, waits+nnz*min(t.panel(depth), t.restRows()))
 	}
-	nnz := float64(t.NNZ)
-	return float64(g.Units*sharedLaunch)+nnz*least <= sharedMargin*nnz*t.gather(usualShare)
+	return least <= sharedMargin*(nnz*t.gather(usualShare)+float64(g.Units*gatherLaunch))
 }
+
+// slicesOf returns how many slices of depth elements K has.
+func (t *SharedTask) slicesOf(depth int) float64 { return float64((t.K + depth - 1) / depth) }
 
 // panel returns the cycles of a non-zero whose row of B is in shared memory, in slices of depth elements.
 func (t *SharedTask) panel(depth int) float64 {
@@ -163,8 +167,7 @@ func (t *SharedTask) panel(depth int) float64 {
 	if t.ElemBytes < 4 {
 		rate = shortBankRate
 	}
-	slices := float64((t.K + depth - 1) / depth)
-	return slices*(float64(depth*t.ElemBytes)/rate+sharedSlice) + finishNonZero
+	return t.slicesOf(depth)*(float64(depth*t.ElemBytes)/rate+sharedSlice) + finishNonZero
 }
 
 // gather returns the cycles of a non-zero whose row of B comes from L2, or from L1 where it is one of the popular share.
@@ -195,24 +198,29 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 		return best, 0
 	}
 	tile := Tile{Ti: g.SharedHeight(t.K, t.ElemBytes), Tj: width, Tk: depth}
-	blocks := float64((t.Rows + tile.Ti - 1) / tile.Ti)
-	slices := float64((t.K + depth - 1) / depth)
-	bytes := float64(depth * t.ElemBytes) // of a row of B in a slice
-	nonZero := t.panel(depth)
-	// In the end multiprocessors wait for the last items, half of one on average.
-	last := float64(min(tiling.LeastItem, t.NNZ))*nonZero + slices*(float64(width)*bytes/streamRate+sharedItem)
-	cycles := float64(g.Units) * (sharedLaunch + last/2)
-	rest, segments := t.NNZ, 0.0
+	blocks := (t.Rows + tile.Ti - 1) / tile.Ti
+	item := func(cols int) float64 { // cycles, beside those of its non-zeros
+		return t.slicesOf(depth) * (float64(cols*depth*t.ElemBytes)/streamRate + sharedItem)
+	}
+	units, nonZero := float64(g.Units), t.panel(depth)
+	rest, rows, items, segments := t.NNZ, 0.0, 0.0, 0.0
 	for q, panel := range t.Counts[n] {
 		if panel.NNZ == 0 {
 			break
 		}
-		nnz, cols := float64(panel.NNZ), float64(min(width, t.Cols-q*width))
-		items := blocks + nnz/float64(tiling.ItemEntries(t.NNZ)) // and, in the end, a few more
-		cycles += nnz*nonZero + panel.Active*float64(t.K*t.ElemBytes)/streamRate + items*slices*(cols*bytes/streamRate+sharedItem)
+		cols := min(width, t.Cols-q*width)
+		rows += panel.Active * float64(t.K*t.ElemBytes) / streamRate
+		items += (float64(blocks) + float64(panel.NNZ)/float64(tiling.ItemEntries(t.NNZ, g.Units))) * item(cols) // and, in the end, a few more
 		rest -= panel.NNZ
 		segments += panel.Active
-		if all := cycles + t.rest(rest); best.Panels == 0 || all < best.Seconds {
+		cells, entries := blocks*(q+1), float64(t.NNZ-rest)
+		// In the end units wait for the last items, half of one on average.
+		work := items + entries*nonZero + units/2*(item(width)+float64(min(tiling.LeastItem, t.NNZ))*nonZero)
+		if tiling.OneItemEach(t.NNZ-rest, cells, g.Units) {
+			// They wait for the largest item: each cell has one that is half as large on average.
+			work = units * (item(min(width, t.Cols)) + entries*nonZero/(units-float64(cells)/2))
+		}
+		if all := units*sharedLaunch + rows + work + g.rest(&t, rest); best.Panels == 0 || all < best.Seconds {
 			tile.Panels = q + 1
 			best = Prediction{Tile: tile, Seconds: all, Panels: q + 1, Segments: segments}
 			inPanels = t.NNZ - rest
@@ -223,11 +231,11 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 
 // rest returns the cycles of gathering the nnz non-zeros that are in no panel. What is left of a row is short, and so the row
 // itself costs, too; where nothing is left, nothing is launched.
-func (t *SharedTask) rest(nnz int64) float64 {
+func (g *GPU) rest(t *SharedTask, nnz int64) float64 {
 	if nnz <= 0 {
 		return 0
 	}
-	return float64(nnz)*t.restRows() + float64(t.Rows)*t.slices()*restRow
+	return float64(g.Units*gatherLaunch) + float64(nnz)*t.restRows() + float64(t.Rows)*t.slices()*restRow
 }
 
 // restRows returns the cycles of a row of B of the rest.

@@ -14,12 +14,12 @@ func cutBytes(nnz int64) int64 { return sortBytes[int64](nnz) + (4+2*4+12)*nnz }
 
 // cut makes a Shared on the device, as tiling.NewShared does: non-zeros sorted by cells, which have numbers, and behind them the
 // rest. The host makes items of the sizes of cells.
-func (p *planner) cut(r *Resident, columns *ranked, width, height, panels int) (shared *Shared, err error) {
+func (p *planner) cut(r *Resident, columns *ranked, cut tiling.SharedCut) (shared *Shared, err error) {
 	rowPtr, err := r.Pointers()
 	if err != nil {
 		return nil, err
 	}
-	cells, err := tiling.NewCells(rowPtr, r.Cols, width, height, panels)
+	cells, err := tiling.NewCells(rowPtr, r.Cols, cut)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (p *planner) cut(r *Resident, columns *ranked, width, height, panels int) (
 		counts[c] = first[c+1] - first[c]
 	}
 	items, blocks, places := cells.Items(rowPtr, counts)
-	shared = &Shared{Width: width, Columns: cells.Columns, Entries: places[n]}
+	shared = &Shared{Width: cut.Width, Columns: cells.Columns, Entries: places[n]}
 	if err := shared.uploadItems(p.dev, items, blocks); err != nil {
 		return shared, err
 	}

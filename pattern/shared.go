@@ -62,7 +62,7 @@ func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
 			return nil, err
 		}
 	}
-	s, err := r.cut(width, height, panels)
+	s, err := r.cut(tiling.SharedCut{Width: width, Height: height, Panels: panels, Units: max(r.dev.Props().Units, 1)})
 	if err != nil {
 		return nil, err
 	}
@@ -74,20 +74,20 @@ func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
 }
 
 // cut makes a Shared.
-func (r *Resident) cut(width, height, panels int) (*Shared, error) {
+func (r *Resident) cut(cut tiling.SharedCut) (*Shared, error) {
 	columns, err := r.popularOnGPU(cutBytes(r.NNZ))
 	if err != nil {
 		return nil, err
 	}
 	if columns != nil {
-		return r.plans.cut(r, columns, width, height, panels)
+		return r.plans.cut(r, columns, cut)
 	}
-	cut, err := tiling.NewShared(r.Host(), r.Popular().Order, width, height, panels, r.threads())
+	host, err := tiling.NewShared(r.Host(), r.Popular().Order, cut, r.threads())
 	if err != nil {
 		return nil, err
 	}
-	s := &Shared{Width: width, Columns: len(cut.Cols), Entries: int64(len(cut.Local))}
-	if err := s.upload(r.dev, cut); err != nil {
+	s := &Shared{Width: cut.Width, Columns: len(host.Cols), Entries: int64(len(host.Local))}
+	if err := s.upload(r.dev, host); err != nil {
 		return nil, fmt.Errorf("pattern.Shared: %w", errors.Join(err, s.close()))
 	}
 	return s, nil

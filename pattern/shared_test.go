@@ -59,7 +59,7 @@ func TestShared(t *testing.T) {
 	if again, err := r.Shared(16, 30, 2); again != s || err != nil {
 		t.Errorf("asked again: another cut, error %v", err)
 	}
-	want, err := tiling.NewShared(p, r.Popular().Order, 16, 30, 2, 1)
+	want, err := tiling.NewShared(p, r.Popular().Order, tiling.SharedCut{Width: 16, Height: 30, Panels: 2, Units: dev.Props().Units}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

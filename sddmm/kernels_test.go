@@ -8,6 +8,7 @@ import (
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm/kernels"
+	"sddmmkit/tiling"
 )
 
 // What the model and the pattern hand to kernels is what kernels are made for.
@@ -22,7 +23,7 @@ func TestKernelsForTheModel(t *testing.T) {
 		}
 		for _, depth := range depths {
 			v := kernels.NewTile(name, depth)
-			if d := v.Lanes * v.Chunks * dialect.VectorOf(name); d != depth || v.Threads%32 != 0 || 8%v.Lanes != 0 {
+			if d := v.Lanes * v.Chunks * dialect.VectorOf(name); d != depth || v.Threads%32 != 0 || tiling.SharedAlign%v.Lanes != 0 {
 				t.Errorf("%s: %+v has slices of %d, want %d", name, v, d, depth)
 			}
 			if !slices.ContainsFunc(kernels.Variants(), func(o *dialect.Variant) bool { return o.Name == v.Name() }) {

@@ -39,13 +39,6 @@ type Shared struct {
 	RestAt []int64
 }
 
-// Item is the entries [Lo, Hi) of a cell. Lo is a multiple of SharedAlign.
-type Item struct {
-	Panel  int32
-	Row    int32 // first of the block of rows
-	Lo, Hi int64
-}
-
 // Block is a block of rows.
 type Block struct {
 	Lo, Hi int64 // its non-zeros
@@ -56,49 +49,44 @@ type Block struct {
 const NoEntry = math.MaxUint32
 
 // SharedAlign is what the first entries of items are multiples of.
-const SharedAlign = 8
+const SharedAlign = 16
 
 // minCells is the number of cells that any pattern may have.
 const minCells = 1 << 20
-
-// ItemEntries returns the most entries of an item of a pattern with nnz non-zeros: a GPU has some hundred blocks of
-// threads at a time, and each should have several items, but not such that loading panels takes longer.
-func ItemEntries(nnz int64) int64 {
-	const wanted = 1280
-	return (max(nnz/wanted, LeastItem) + SharedAlign - 1) / SharedAlign * SharedAlign
-}
-
-// LeastItem is the number of entries from which on a cell may be cut into items.
-const LeastItem = 4096
-
-// itemsLeft is how many items what is left shall make: the last ones are smaller, so that blocks of threads end together.
-const itemsLeft = 160
 
 const (
 	maxLocal    = 1 << 16
 	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
 )
 
+// SharedCut says how to cut a Shared.
+type SharedCut struct {
+	Width, Height int // columns of a panel and most rows of a block, 1 to 65536
+	Panels        int // how many, at most
+	Units         int // of the GPU, each of which has one item at a time
+}
+
 // Cells is how a Shared is cut before anything is put into it. It depends on the row pointers alone.
 type Cells struct {
 	Width, Columns, Panels int   // columns of a panel, and in all panels; panels
+	Units                  int   // of the GPU
 	Rows                   []int // block b has the rows [Rows[b], Rows[b+1])
 }
 
-// NewCells cuts a pattern with the given row pointers and number of columns into the first panels panels of width columns and
-// blocks of height rows. There may be no more cells than non-zeros, or about a million when that is more, and no more than
+// NewCells cuts a pattern with the given row pointers and number of columns. There may be no more cells than non-zeros, or about a million when that is more, and no more than
 // fit 31 bits; nor more rows than that.
-func NewCells(rowPtr []int64, cols, width, height, panels int) (*Cells, error) {
+func NewCells(rowPtr []int64, cols int, cut SharedCut) (*Cells, error) {
 	const op = "tiling.NewShared"
 	nnz := rowPtr[len(rowPtr)-1]
-	if width < 1 || height < 1 || width > maxLocal || height > maxLocal || panels < 0 {
-		return nil, fmt.Errorf("%s: %d panels of %d columns in blocks of %d rows; want 1 to %d columns and rows", op, panels, width, height, maxLocal)
+	if cut.Width < 1 || cut.Height < 1 || cut.Width > maxLocal || cut.Height > maxLocal || cut.Panels < 0 || cut.Units < 1 {
+		return nil, fmt.Errorf("%s: %d panels of %d columns in blocks of %d rows for %d units; want 1 to %d columns and rows, and a unit",
+			op, cut.Panels, cut.Width, cut.Height, cut.Units, maxLocal)
 	}
-	c := &Cells{Width: width, Columns: cols, Rows: rowBlocks(rowPtr, height, maxBlockNNZ)}
-	if panels < (cols+width-1)/width {
-		c.Columns = panels * width
+	c := &Cells{Width: cut.Width, Columns: cols, Units: cut.Units, Rows: rowBlocks(rowPtr, cut.Height, maxBlockNNZ)}
+	if cut.Panels < (cols+cut.Width-1)/cut.Width {
+		c.Columns = cut.Panels * cut.Width
 	}
-	c.Panels = (c.Columns + width - 1) / width
+	c.Panels = (c.Columns + cut.Width - 1) / cut.Width
 	if cells := int64(c.Panels) * int64(c.Blocks()); cells > min(max(nnz, minCells), math.MaxInt32) {
 		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, c.Panels, c.Blocks(), nnz)
 	}
@@ -108,58 +96,26 @@ func NewCells(rowPtr []int64, cols, width, height, panels int) (*Cells, error) {
 // Blocks returns the number of blocks of rows.
 func (c *Cells) Blocks() int { return len(c.Rows) - 1 }
 
-// Items makes the Items, the last of which are smaller, and the Blocks of a pattern with the given row pointers whose cells, block by block, have counts non-zeros.
-// places[c] is the first entry of cell c; one more is the number of entries.
-func (c *Cells) Items(rowPtr, counts []int64) (items []Item, blocks []Block, places []int64) {
-	most, left := ItemEntries(rowPtr[len(rowPtr)-1]), int64(0)
-	for _, n := range counts {
-		left += n
-	}
-	places = make([]int64, len(counts)+1)
-	at := int64(0)
-	for b := range c.Blocks() {
-		blocks = append(blocks, Block{Lo: rowPtr[c.Rows[b]], Hi: rowPtr[c.Rows[b+1]], Entry: at})
-		for q := range c.Panels {
-			cell := b*c.Panels + q
-			lo, hi := at, at+counts[cell]
-			units := (hi - lo + SharedAlign - 1) / SharedAlign
-			size := min(most, max(left/itemsLeft, LeastItem))
-			parts := (hi - lo + size - 1) / size
-			left -= hi - lo
-			for k := range parts {
-				// In even parts, of whole SharedAlign but for the last.
-				items = append(items, Item{Panel: int32(q), Row: int32(c.Rows[b]),
-					Lo: lo + units*k/parts*SharedAlign, Hi: min(lo+units*(k+1)/parts*SharedAlign, hi)})
-			}
-			places[cell] = lo
-			at = lo + units*SharedAlign
-		}
-	}
-	places[len(counts)] = at
-	return items, blocks, places
-}
-
-// NewShared cuts p into the first panels panels of width columns in the order by, and blocks of height rows, as NewCells
-// says. The rows of p need not be sorted. It takes two passes over the non-zeros, by rows, and the result does not depend on
+// NewShared cuts p into panels of columns in the order by, and blocks of rows, as NewCells says. The rows of p need not be sorted. It takes two passes over the non-zeros, by rows, and the result does not depend on
 // the number of threads.
-func NewShared(p *sparse.Pattern, by Order, width, height, panels, threads int) (*Shared, error) {
+func NewShared(p *sparse.Pattern, by Order, cut SharedCut, threads int) (*Shared, error) {
 	if len(by.Old) != p.Cols || len(by.New) != p.Cols {
 		return nil, fmt.Errorf("tiling.NewShared: an order of %d columns for a pattern of %d", len(by.Old), p.Cols)
 	}
 	if p.Rows > math.MaxInt32 {
 		return nil, fmt.Errorf("tiling.NewShared: %d rows; want at most %d", p.Rows, math.MaxInt32)
 	}
-	cells, err := NewCells(p.RowPtr, p.Cols, width, height, panels)
+	cells, err := NewCells(p.RowPtr, p.Cols, cut)
 	if err != nil {
 		return nil, err
 	}
 	w := &sharedWork{p: p, cells: cells, columns: make([]place, p.Cols), threads: parallel.Threads(threads)}
 	for at, j := range by.Old {
-		if w.columns[j] = (place{int32(at / width), int32(at % width)}); at >= cells.Columns {
+		if w.columns[j] = (place{int32(at / cut.Width), int32(at % cut.Width)}); at >= cells.Columns {
 			w.columns[j].panel = -1
 		}
 	}
-	s := &Shared{Width: width, Height: height, Cols: by.Old[:cells.Columns]}
+	s := &Shared{Width: cut.Width, Height: cut.Height, Cols: by.Old[:cells.Columns]}
 	w.cutChunks()
 	rest := w.count()
 	entries := w.place(s)

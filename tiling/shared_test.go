@@ -11,6 +11,9 @@ import (
 	"sddmmkit/sparse"
 )
 
+// testUnits is what the GPUs have that tests cut for.
+const testUnits = 132
+
 // checkShared: every non-zero is in the rest or once in the items, both ways; cells are in order and aligned, and
 // indices within bounds.
 func checkShared(t *testing.T, p *sparse.Pattern, s *Shared) {
@@ -69,7 +72,7 @@ func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, of []int64, rowOf []
 			}
 		}
 		if it.Lo != at || it.Hi <= it.Lo || it.Lo%SharedAlign != 0 || int(it.Panel)*s.Width >= len(s.Cols) ||
-			it.Hi-it.Lo > ItemEntries(p.NNZ()) {
+			it.Hi-it.Lo > max(ItemEntries(p.NNZ(), testUnits), 4*LeastItem) {
 			t.Fatalf("item %d is %+v, want it from %d on", n, it, at)
 		}
 		before := int64(-1)
@@ -104,7 +107,7 @@ func TestShared(t *testing.T) {
 		p := shuffled(rng, random(rng, rng.IntN(40), rng.IntN(50), float64(1+rng.IntN(4))))
 		by := NewPopular(p, 2).Order
 		for _, cut := range [][3]int{{1, 1, 3}, {5, 7, 2}, {5, 7, 100}, {16, 1, 1}, {16, 64, 0}, {50, 40, 1}, {1 << 16, 1 << 16, math.MaxInt}} {
-			s, err := NewShared(p, by, cut[0], cut[1], cut[2], 1+rng.IntN(3))
+			s, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, 1+rng.IntN(3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,13 +124,13 @@ func TestSharedForAnyThreads(t *testing.T) {
 	p := uniform(20_000, 3000, 20)
 	by := NewPopular(p, 1).Order
 	for _, cut := range [][3]int{{1000, 1 << 16, 2}, {64, 500, 47}} {
-		want, err := NewShared(p, by, cut[0], cut[1], cut[2], 1)
+		want, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkShared(t, p, want)
 		for _, threads := range []int{2, 3, 16} {
-			if got, err := NewShared(p, by, cut[0], cut[1], cut[2], threads); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, threads); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: %d threads cut otherwise; error %v", cut, threads, err)
 			}
 		}
@@ -136,21 +139,59 @@ func TestSharedForAnyThreads(t *testing.T) {
 
 // Items are smaller in the end, and none is larger than it may be.
 func TestLastItems(t *testing.T) {
-	c := &Cells{Panels: 30, Rows: []int{0, 100, 200}}
+	const units, nnz = 132, 30_000_000
+	c := &Cells{Panels: 30, Units: units, Rows: []int{0, 100, 200}}
 	counts := slices.Repeat([]int64{500_000}, 60)
-	const nnz = 30_000_000
 	items, _, places := c.Items(slices.Concat(make([]int64, 200), []int64{nnz}), counts)
-	if items[0].Hi-items[0].Lo < ItemEntries(nnz)*9/10 {
-		t.Errorf("the first item is %+v, those of %d non-zeros have up to %d", items[0], nnz, ItemEntries(nnz))
+	most := ItemEntries(nnz, units)
+	if items[0].Hi-items[0].Lo < most*9/10 {
+		t.Errorf("the first item is %+v, those of %d non-zeros have up to %d", items[0], nnz, most)
 	}
 	for n, it := range items {
 		size, left := it.Hi-it.Lo, nnz-it.Lo
-		if size < LeastItem/2 || size > ItemEntries(nnz) || size > max((left+counts[0])/itemsLeft, LeastItem)+SharedAlign {
+		if size < LeastItem/2 || size > most || size > max((left+counts[0])*5/6/units, LeastItem)+SharedAlign {
 			t.Fatalf("item %d is %+v, with %d entries left", n, it, left)
 		}
 	}
 	if last := items[len(items)-1]; last.Hi != nnz || last.Hi-last.Lo > LeastItem || places[60] != nnz {
 		t.Errorf("the last item is %+v of %d entries", last, places[60])
+	}
+}
+
+// Few entries are one item for each unit, and none smaller would do.
+func TestOneItem(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		c := &Cells{Panels: 1 + rng.IntN(30), Units: 1 + rng.IntN(200), Rows: []int{0, 5, 10}}
+		counts, nnz, largest := make([]int64, 2*c.Panels), int64(0), int64(0)
+		for n := range counts {
+			counts[n] = rng.Int64N(20_000) * rng.Int64N(2)
+			nnz, largest = nnz+counts[n], max(largest, counts[n])
+		}
+		items, _, places := c.Items(slices.Concat(make([]int64, 10), []int64{nnz}), counts)
+		if places[len(counts)] < nnz || places[len(counts)] > nnz+SharedAlign*int64(len(counts)) {
+			t.Fatalf("%d places for %d entries", places[len(counts)], nnz)
+		}
+		cells, size := 0, int64(0)
+		for _, n := range counts {
+			cells += min(int(n), 1)
+		}
+		for _, it := range items {
+			size = max(size, it.Hi-it.Lo)
+		}
+		if !OneItemEach(nnz, cells, c.Units) {
+			continue
+		}
+		if len(items) > c.Units {
+			t.Fatalf("%d items for %d units", len(items), c.Units)
+		}
+		more := int64(0)
+		for _, n := range counts {
+			more += ceil(n, max(size-2*SharedAlign, 1))
+		}
+		if size > SharedAlign && size-2*SharedAlign >= nnz/int64(c.Units) && more <= int64(c.Units) {
+			t.Fatalf("items of %d entries for %d units; smaller ones would be %d", size, c.Units, more)
+		}
 	}
 }
 
@@ -193,11 +234,11 @@ func TestSharedErrors(t *testing.T) {
 		{1, 1, 1, Order{}, "an order of 0 columns for a pattern of 1048576"},
 		{1, 1, 1 << 20, by, "too many for"},
 	} {
-		if _, err := NewShared(p, test.by, test.width, test.height, test.panels, 1); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := NewShared(p, test.by, SharedCut{test.width, test.height, test.panels, testUnits}, 1); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v, want %q", err, test.want)
 		}
 	}
-	if _, err := NewShared(&sparse.Pattern{Rows: 1 << 40, RowPtr: []int64{0}}, Order{}, 1, 1, 1, 1); err == nil {
+	if _, err := NewShared(&sparse.Pattern{Rows: 1 << 40, RowPtr: []int64{0}}, Order{}, SharedCut{1, 1, 1, 1}, 1); err == nil {
 		t.Error("2⁴⁰ rows passed")
 	}
 }
@@ -253,7 +294,7 @@ func FuzzShared(f *testing.F) {
 	f.Add([]byte{}, uint16(0), uint16(1), uint16(1), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, cols, width, height uint16, panels uint8) {
 		p := fromBytes(data, int(cols))
-		s, err := NewShared(p, NewPopular(p, 1).Order, int(width), int(height), int(panels), 3)
+		s, err := NewShared(p, NewPopular(p, 1).Order, SharedCut{int(width), int(height), int(panels), 1 + int(panels)/2}, 3)
 		if err != nil {
 			if width == 0 || height == 0 {
 				return
@@ -276,7 +317,7 @@ func BenchmarkShared(b *testing.B) {
 	})
 	for _, width := range []int{1792, 448, 224} {
 		b.Run("width="+itoa(width), func(b *testing.B) {
-			benchNNZ(b, p, func() { _, _ = NewShared(p, c.Order, width, 20_000, math.MaxInt, 0) })
+			benchNNZ(b, p, func() { _, _ = NewShared(p, c.Order, SharedCut{width, 20_000, math.MaxInt, testUnits}, 0) })
 		})
 	}
 }

@@ -17,7 +17,7 @@ const (
 	DigitBits  = 6            // most bits of a digit: with more, places lie too far apart for a cache to join writes
 	ScanTile   = 4 * Threads  // numbers; what shares of a running sum are multiples of
 	StartEvery = 32           // pattern.StartEvery: the distance between the non-zeros whose rows Starts writes
-	Align      = 8            // tiling.SharedAlign: what places of cells are multiples of
+	Align      = 16           // tiling.SharedAlign: what places of cells are multiples of
 	ProbeRow   = 16 * 32      // bytes of a row that Probe reads
 	ProbeRows  = 64           // of a warp
 

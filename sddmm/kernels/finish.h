@@ -21,10 +21,15 @@ KERNEL(BLOCK_THREADS, NAME)(int f, T alpha, T beta, IN(long, pieces), IN(uint, e
 	}
 	UNROLLED for (int u = 0; u < EACH; u++)
 		x[u] = e[u] == NONE ? 0 : FETCH(dots + first + e[u]);
+	T value[EACH];
+	if (f != 0) {
+		UNROLLED for (int u = 0; u < EACH; u++)
+			value[u] = e[u] == NONE ? 0 : s[lo + u * BLOCK_THREADS + THREAD];
+	}
 	UNROLLED for (int u = 0; u < EACH; u++) {
 		const long z = lo + u * BLOCK_THREADS + THREAD;
 		if (e[u] != NONE) {
-			const T y = alpha * epilogue(f, f == 0 ? 0 : s[z], x[u]);
+			const T y = alpha * epilogue(f, f == 0 ? 0 : value[u], x[u]);
 			p[z] = beta == 0 ? y : FMA(beta, p[z], y);
 		}
 	}

@@ -4,7 +4,8 @@
 //
 // A block of threads takes one item after the other, a panel and rows. For each slice of DEPTH elements of K it
 // loads the panel, and then each group of LANES threads has a run of the item's non-zeros, BATCH at a time: it keeps the
-// row of A in registers until the row ends, and reads the row of B from shared memory. Sums of slices add up in dots.
+// row of A in registers until the row ends, and reads the row of B from shared memory. Sums of slices add up in dots. Runs
+// of the groups of a warp are equal, and those of warps differ by a batch at most, so that little is done in vain.
 //
 // A lane has 16 bytes of each LANES · 16, so that eight lanes read a whole cache line of A, and all banks for B, at a time.
 //
@@ -12,8 +13,9 @@
 
 #define PACKS (LANES * CHUNKS) // of a row of the panel
 #define DEPTH (PACKS * V)
-#define GROUPS (BLOCK_THREADS / LANES)
-#define BATCH 8 // words of a group at a time, one for each lane: a sector of 32 bytes
+#define WARPS (BLOCK_THREADS / WARP)
+#define GROUPS (WARP / LANES) // of a warp
+#define BATCH LANES           // words of a group at a time, one for each lane
 #define LOADS 4 // vectors of the panel that a thread has on their way
 
 KERNEL(BLOCK_THREADS, NAME)
@@ -31,7 +33,7 @@ KERNEL(BLOCK_THREADS, NAME)
 	SHARED int next;
 	LOCAL PACK *panel = (LOCAL PACK *)SHARED_BYTES;
 
-	const int lane = THREAD % LANES, group = THREAD / LANES;
+	const int lane = THREAD % LANES, group = THREAD % WARP / LANES, warp = THREAD / WARP;
 
 	if (THREAD == 0)
 		next = TAKE(taken);
@@ -40,9 +42,14 @@ KERNEL(BLOCK_THREADS, NAME)
 		const GLOBAL long *it = item + 4 * n;
 		const int first = (int)FETCH(it) * width; // column of the panel, among cols
 		const int rows = columns - first < width ? columns - first : width;
-		const long row0 = FETCH(it + 1), lo = FETCH(it + 2), hi = FETCH(it + 3);
-		const int run = (int)((hi - lo + GROUPS * BATCH - 1) / (GROUPS * BATCH)) * BATCH;
-		const long last = lo + (hi - lo - 1) / BATCH * BATCH; // batch
+		const long row0 = FETCH(it + 1), lo = FETCH(it + 2);
+		const int entries = (int)(FETCH(it + 3) - lo);
+		const GLOBAL uint *words = places + lo;
+		GLOBAL T *sums = dots + lo + lane;
+		const uint batches = ((uint)entries + GROUPS * BATCH - 1) / (GROUPS * BATCH); // of all warps
+		const int before = (int)(batches * (uint)warp / WARPS), run = (int)(batches * (uint)(warp + 1) / WARPS) - before;
+		const int mine = (before * GROUPS + group * run) * BATCH, end = mine + run * BATCH, last = (entries - 1) / BATCH * BATCH; // batch
+		const int stop = mine + TURNS(run, (int)((batches + WARPS - 1) / WARPS)) * BATCH;
 
 		for (int k0 = 0; k0 < k; k0 += DEPTH) {
 			const int loads = k - k0 < DEPTH ? (k - k0) / V : PACKS; // vectors of the slice
@@ -65,12 +72,13 @@ KERNEL(BLOCK_THREADS, NAME)
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
 				ra[q] = VEC_ZERO;
 			int row = -1;
-			for (int t = 0; t < run; t += BATCH) {
-				const long here = lo + (long)group * run + t; // past the end the last batch is read again
-				const long at = here < last ? here : last;
-				const GLOBAL uint4 *from = (const GLOBAL uint4 *)(places + at);
-				const uint4 w0 = FETCH(from), w1 = FETCH(from + 1);
-				const uint w[BATCH] = {w0.x, w0.y, w0.z, w0.w, w1.x, w1.y, w1.z, w1.w};
+			for (int here = mine; here < stop; here += BATCH) { // past the item's end its last batch is read again
+				const GLOBAL uint4 *from = (const GLOBAL uint4 *)(words + (here < last ? here : last));
+				uint w[BATCH];
+				UNROLLED for (int c = 0; c < BATCH; c += 4) {
+					const uint4 four = FETCH(from + c / 4);
+					w[c] = four.x, w[c + 1] = four.y, w[c + 2] = four.z, w[c + 3] = four.w;
+				}
 				T x[BATCH];
 				UNROLLED for (int c = 0; c < BATCH; c++) {
 					const int r = (int)(w[c] >> 16);
@@ -91,8 +99,8 @@ KERNEL(BLOCK_THREADS, NAME)
 					}
 				}
 				SCATTER_SUMS(T, x, LANES);
-				GLOBAL T *dot = dots + here + lane;
-				if (here <= last)
+				GLOBAL T *dot = sums + here;
+				if (here <= last && here < end)
 					*dot = k0 > 0 ? *dot + x[0] : x[0];
 			}
 			BARRIER(); // before the panel changes
