@@ -65,7 +65,7 @@ const (
 	bankRate      = 125   // bytes of rows of B from shared memory
 	shortBankRate = 90    // the same in 16 bits, of which numbers are made
 	streamRate    = 80    // bytes of rows of A, and of panels, from L2
-	sharedSlice   = 0.9   // of a non-zero in each slice of K, beside its rows
+	sharedSlice   = 1.0   // of a non-zero in each slice of K, beside its rows
 	finishNonZero = 0.8   // putting a result in its place
 	sharedItem    = 9000  // of an item in each slice, beside its panel: waiting for it, and for the last warp
 	sharedLaunch  = 17000 // a counter and two launches
@@ -214,13 +214,13 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 		rest -= panel.NNZ
 		segments += panel.Active
 		cells, entries := blocks*(q+1), float64(t.NNZ-rest)
-		// In the end units wait for the last items, half of one on average.
-		work := items + entries*nonZero + units/2*(item(width)+float64(min(tiling.LeastItem, t.NNZ))*nonZero)
-		if tiling.OneItemEach(t.NNZ-rest, cells, g.Units) {
-			// They wait for the largest item: each cell has one that is half as large on average.
-			work = units * (item(min(width, t.Cols)) + entries*nonZero/(units-float64(cells)/2))
+		work := entries*nonZero + rows
+		if tiling.OneShareEach(t.NNZ-rest, g.Units) {
+			work += float64(cells+g.Units) * item(min(width, t.Cols)) // a share ends in a cell, and the next begins there
+		} else { // in the end units wait for the last items, half of one on average
+			work += items + units/2*(item(width)+float64(min(tiling.LeastItem, t.NNZ))*nonZero)
 		}
-		if all := units*sharedLaunch + rows + work + g.rest(&t, rest); best.Panels == 0 || all < best.Seconds {
+		if all := units*sharedLaunch + work + g.rest(&t, rest); best.Panels == 0 || all < best.Seconds {
 			tile.Panels = q + 1
 			best = Prediction{Tile: tile, Seconds: all, Panels: q + 1, Segments: segments}
 			inPanels = t.NNZ - rest

@@ -43,9 +43,9 @@ func (p *planner) cut(r *Resident, columns *ranked, cut tiling.SharedCut) (share
 	for c := range counts {
 		counts[c] = first[c+1] - first[c]
 	}
-	items, blocks, places := cells.Items(rowPtr, counts)
+	items, shares, blocks, places := cells.Items(rowPtr, counts)
 	shared = &Shared{Width: cut.Width, Columns: cells.Columns, Entries: places[n]}
-	if err := shared.uploadItems(p.dev, items, blocks); err != nil {
+	if err := shared.uploadItems(p.dev, items, shares, blocks); err != nil {
 		return shared, err
 	}
 	if err := p.enter(r, columns, w, shared, places, &s); err != nil {

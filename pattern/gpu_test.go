@@ -291,7 +291,7 @@ func popular(t *testing.T, r *pattern.Resident) {
 // sharedText is all that a Shared says.
 func sharedText(t *testing.T, s *pattern.Shared) []any {
 	t.Helper()
-	all := []any{s.Width, s.Columns, s.Entries, s.ItemCount, download(t, s.Items), s.PieceCount, download(t, s.Pieces),
+	all := []any{s.Width, s.Columns, s.Entries, s.ShareCount, download(t, s.Shares), download(t, s.Items), s.PieceCount, download(t, s.Pieces),
 		download(t, s.Cols), download(t, s.Local), download(t, s.Entry)}
 	if r := s.Rest; r != nil {
 		all = append(all, r.NNZ, download(t, r.RowPtr), download(t, r.ColIdx), download(t, r.Starts), download(t, r.At))

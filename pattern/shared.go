@@ -16,8 +16,10 @@ type Shared struct {
 	Entries int64 // of Local
 
 	// Items are four numbers each: the panel, the first row of the block, the first entry and the one after the last.
-	Items     *device.Buffer[int64]
-	ItemCount int
+	// Share n has the items [Shares[n], Shares[n+1]).
+	Items      *device.Buffer[int64]
+	Shares     *device.Buffer[int32]
+	ShareCount int
 
 	// Pieces are runs of at most PieceNNZ non-zeros within a block of rows, three numbers each: the first, the
 	// one after the last, and the entry that Entry counts from.
@@ -111,8 +113,8 @@ func (r *Resident) usefulPanels(width, height int) (int, error) {
 	return len(sums), nil
 }
 
-// uploadItems makes Items and Pieces.
-func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, blocks []tiling.Block) (err error) {
+// uploadItems makes Items, Shares and Pieces.
+func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, shares []int32, blocks []tiling.Block) (err error) {
 	var work, pieces []int64
 	for _, i := range items {
 		work = append(work, int64(i.Panel), int64(i.Row), i.Lo, i.Hi)
@@ -122,8 +124,11 @@ func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, blocks []ti
 			pieces = append(pieces, lo, min(lo+PieceNNZ, b.Hi), b.Entry)
 		}
 	}
-	s.ItemCount, s.PieceCount = len(items), int64(len(pieces)/3)
+	s.ShareCount, s.PieceCount = len(shares)-1, int64(len(pieces)/3)
 	if s.Items, err = device.FromHost(dev, work); err != nil {
+		return err
+	}
+	if s.Shares, err = device.FromHost(dev, shares); err != nil {
 		return err
 	}
 	s.Pieces, err = device.FromHost(dev, pieces)
@@ -132,7 +137,7 @@ func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, blocks []ti
 
 // upload makes the buffers of a cut.
 func (s *Shared) upload(dev device.Device, cut *tiling.Shared) (err error) {
-	if err := s.uploadItems(dev, cut.Items, cut.Blocks); err != nil {
+	if err := s.uploadItems(dev, cut.Items, cut.Shares, cut.Blocks); err != nil {
 		return err
 	}
 	if s.Cols, err = device.FromHost(dev, cut.Cols); err != nil {
@@ -162,7 +167,7 @@ func (s *Shared) close() error {
 	if s == nil {
 		return nil
 	}
-	err := errors.Join(s.Items.Close(), s.Pieces.Close(), s.Cols.Close(), s.Local.Close(), s.Entry.Close())
+	err := errors.Join(s.Items.Close(), s.Shares.Close(), s.Pieces.Close(), s.Cols.Close(), s.Local.Close(), s.Entry.Close())
 	if r := s.Rest; r != nil {
 		err = errors.Join(err, r.RowPtr.Close(), r.ColIdx.Close(), r.Starts.Close(), r.At.Close())
 	}

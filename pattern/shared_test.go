@@ -63,11 +63,11 @@ func TestShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Width != 16 || s.Columns != 32 || s.ItemCount != len(want.Items) || s.Entries != int64(len(want.Local)) || s.PieceCount != int64(len(want.Blocks)) {
+	if s.Width != 16 || s.Columns != 32 || s.ShareCount != len(want.Shares)-1 || s.Entries != int64(len(want.Local)) || s.PieceCount != int64(len(want.Blocks)) {
 		t.Errorf("%+v", s)
 	}
-	if !slices.Equal(download(t, s.Cols), want.Cols) || !slices.Equal(download(t, s.Local), want.Local) || !slices.Equal(download(t, s.Entry), want.Entry) {
-		t.Error("columns, entries or the ways to them differ")
+	if !slices.Equal(download(t, s.Cols), want.Cols) || !slices.Equal(download(t, s.Shares), want.Shares) || !slices.Equal(download(t, s.Local), want.Local) || !slices.Equal(download(t, s.Entry), want.Entry) {
+		t.Error("columns, shares, entries or the ways to them differ")
 	}
 	for n, it := range want.Items {
 		if got := download(t, s.Items)[4*n : 4*n+4]; !slices.Equal(got, []int64{int64(it.Panel), int64(it.Row), it.Lo, it.Hi}) {

@@ -77,7 +77,7 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 			return err
 		}
 	}
-	if s.shared.ItemCount == 0 {
+	if s.shared.ShareCount == 0 {
 		return nil
 	}
 	if err := pl.reserve(s.shared.Entries); err != nil {
@@ -96,10 +96,10 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if err != nil {
 		return err
 	}
-	grid := min(max(each, 1)*max(c.dev.Props().Units, 1), s.shared.ItemCount)
+	grid := min(max(each, 1)*max(c.dev.Props().Units, 1), s.shared.ShareCount)
 	if err := tile.Launch(int64(grid), v.Threads, bytes,
-		device.Value(int32(s.shared.ItemCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
-		s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
+		device.Value(int32(s.shared.ShareCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
+		s.shared.Shares.Arg(), s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
 		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes))); err != nil {
 		return err
 	}

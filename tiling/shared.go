@@ -12,7 +12,7 @@ import (
 
 // Shared is a pattern cut for GPUs that keep rows of B in shared memory: panels of Width columns, the popular ones
 // first, crossed with blocks of at most Height rows. What a panel and a block of rows have in common is a cell, and the
-// work of one block of threads is an Item: a cell or a piece of one. Non-zeros whose columns are in no panel are the Rest.
+// work is in Items: a cell or a piece of one each. Non-zeros whose columns are in no panel are the Rest.
 type Shared struct {
 	Width  int // columns of a panel, at most 65536
 	Height int // most rows of a block, at most 65536
@@ -20,8 +20,10 @@ type Shared struct {
 	// Cols are the columns of the panels: panel q has Cols[q·Width : (q+1)·Width], the last one may have fewer.
 	Cols []int32
 
-	// Items are the work, the cells of a block of rows one after another, so that its rows of A stay in a cache.
-	Items []Item
+	// Items are the work, the cells of a block of rows one after another, so that its rows of A stay in a cache. What one block of
+	// threads takes at a time is a share: number n has the items [Shares[n], Shares[n+1]).
+	Items  []Item
+	Shares []int32
 
 	// Local[e] is a non-zero of the pattern in row item.Row + Local[e]>>16 and column
 	// Cols[item.Panel·Width + Local[e]&65535]. The entries of a cell are by row, and in a row as in the
@@ -209,7 +211,7 @@ func (w *sharedWork) place(s *Shared) int64 {
 		}
 	}
 	var places []int64
-	s.Items, s.Blocks, places = w.cells.Items(w.p.RowPtr, counts)
+	s.Items, s.Shares, s.Blocks, places = w.cells.Items(w.p.RowPtr, counts)
 	next := slices.Clone(places)
 	for _, c := range w.chunks {
 		for q, n := range c.next {

@@ -142,8 +142,11 @@ func TestLastItems(t *testing.T) {
 	const units, nnz = 132, 30_000_000
 	c := &Cells{Panels: 30, Units: units, Rows: []int{0, 100, 200}}
 	counts := slices.Repeat([]int64{500_000}, 60)
-	items, _, places := c.Items(slices.Concat(make([]int64, 200), []int64{nnz}), counts)
+	items, shares, _, places := c.Items(slices.Concat(make([]int64, 200), []int64{nnz}), counts)
 	most := ItemEntries(nnz, units)
+	if len(shares) != len(items)+1 {
+		t.Errorf("%d shares of %d items", len(shares)-1, len(items))
+	}
 	if items[0].Hi-items[0].Lo < most*9/10 {
 		t.Errorf("the first item is %+v, those of %d non-zeros have up to %d", items[0], nnz, most)
 	}
@@ -158,40 +161,58 @@ func TestLastItems(t *testing.T) {
 	}
 }
 
-// Few entries are one item for each unit, and none smaller would do.
-func TestOneItem(t *testing.T) {
+// Few entries are one share for each unit at most, of about the same cost.
+func TestEvenShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	for range 200 {
-		c := &Cells{Panels: 1 + rng.IntN(30), Units: 1 + rng.IntN(200), Rows: []int{0, 5, 10}}
-		counts, nnz, largest := make([]int64, 2*c.Panels), int64(0), int64(0)
+	for range 300 {
+		height := 1 + rng.IntN(3000)
+		c := &Cells{Panels: 1 + rng.IntN(60), Units: 1 + rng.IntN(200), Rows: []int{0, height, height + 1 + rng.IntN(height)}}
+		counts, nnz := make([]int64, 2*c.Panels), int64(0)
 		for n := range counts {
-			counts[n] = rng.Int64N(20_000) * rng.Int64N(2)
-			nnz, largest = nnz+counts[n], max(largest, counts[n])
+			counts[n] = rng.Int64N(1+rng.Int64N(30_000)) * rng.Int64N(2)
+			nnz += counts[n]
 		}
-		items, _, places := c.Items(slices.Concat(make([]int64, 10), []int64{nnz}), counts)
-		if places[len(counts)] < nnz || places[len(counts)] > nnz+SharedAlign*int64(len(counts)) {
-			t.Fatalf("%d places for %d entries", places[len(counts)], nnz)
-		}
-		cells, size := 0, int64(0)
-		for _, n := range counts {
-			cells += min(int(n), 1)
-		}
-		for _, it := range items {
-			size = max(size, it.Hi-it.Lo)
-		}
-		if !OneItemEach(nnz, cells, c.Units) {
+		if !OneShareEach(nnz, c.Units) {
 			continue
 		}
-		if len(items) > c.Units {
-			t.Fatalf("%d items for %d units", len(items), c.Units)
+		items, shares, _, places := c.Items(slices.Concat(make([]int64, c.Rows[2]), []int64{nnz}), counts)
+		if len(shares)-1 > c.Units || shares[0] != 0 || int(shares[len(shares)-1]) != len(items) || !slices.IsSorted(shares) {
+			t.Fatalf("shares %v of %d items for %d units", shares, len(items), c.Units)
 		}
-		more := int64(0)
-		for _, n := range counts {
-			more += ceil(n, max(size-2*SharedAlign, 1))
+		checkParts(t, c, counts, items, places)
+		// Whatever a cell's rows of A cost, an entry costs 1 to 1 + rowCost; each share may have a panel and a bit more than the mean.
+		sum := float64(nnz)*(1+rowCost) + panelCost*float64(len(items))
+		for n := range len(shares) - 1 {
+			cost := 0.0
+			for _, it := range items[shares[n]:shares[n+1]] {
+				cost += panelCost + float64(it.Hi-it.Lo)
+			}
+			if cost > 1.2*sum/float64(c.Units)+2*(panelCost+(leastPart+SharedAlign)*(1+rowCost)) {
+				t.Fatalf("share %d of %d costs %.0f or more, all %.0f at most: %v", n, len(shares)-1, cost, sum, items[shares[n]:shares[n+1]])
+			}
 		}
-		if size > SharedAlign && size-2*SharedAlign >= nnz/int64(c.Units) && more <= int64(c.Units) {
-			t.Fatalf("items of %d entries for %d units; smaller ones would be %d", size, c.Units, more)
+	}
+}
+
+// checkParts: items have the entries of each cell, in order.
+func checkParts(t *testing.T, c *Cells, counts []int64, items []Item, places []int64) {
+	t.Helper()
+	next := 0
+	for cell, n := range counts {
+		at := places[cell]
+		for at < places[cell]+n {
+			it := items[next]
+			if it.Lo != at || it.Hi <= at || it.Hi > places[cell]+n || it.Lo%SharedAlign != 0 || int(it.Panel) != cell%c.Panels || int(it.Row) != c.Rows[cell/c.Panels] {
+				t.Fatalf("item %d is %+v, want cell %d from %d on", next, it, cell, at)
+			}
+			at, next = it.Hi, next+1
 		}
+		if places[cell+1] != places[cell]+aligned(n) {
+			t.Fatalf("cell %d has [%d, %d) for %d entries", cell, places[cell], places[cell+1], n)
+		}
+	}
+	if next != len(items) {
+		t.Fatalf("%d items, want %d", len(items), next)
 	}
 }
 

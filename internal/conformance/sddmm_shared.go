@@ -72,8 +72,8 @@ func sharedDepths[T Float](t *testing.T, dev device.Device) {
 	}
 	cut, err := pat.Shared(sharedTile.Tj, sharedTile.Ti, pattern.UsefulPanels)
 	must(t, err)
-	if cut.ItemCount < 6 || cut.Rest == nil {
-		t.Errorf("%d items and rest %v: the test does not test what it should", cut.ItemCount, cut.Rest)
+	if cut.Items.Len() < 6*4 || cut.Rest == nil {
+		t.Errorf("%d items and rest %v: the test does not test what it should", cut.Items.Len()/4, cut.Rest)
 	}
 }
 

@@ -18,9 +18,8 @@ type Tile struct {
 // tileThreads is the number of threads in a block, of which a multiprocessor holds one: all that it can run.
 const tileThreads = 1024
 
-// tiles are the variants that there are, by the bytes of a slice. Eight lanes read a cache line at a time. Fewer would exchange less, but
-// what limits the kernel is the number of lines that pass through L1; the longest slices leave more registers in 16.
-var tiles = []struct{ bytes, lanes, chunks int }{{128, 8, 1}, {256, 8, 2}, {512, 8, 4}, {1024, 16, 4}}
+// tiles are the variants that there are, by the bytes of a slice.
+var tiles = []struct{ bytes, chunks int }{{128, 1}, {256, 2}, {512, 4}, {1024, 8}}
 
 // Depths returns the numbers of elements of type t that slices may have. Rows of A are in registers as the numbers that
 // kernels compute with, and so slices of 16 bits are shorter.
@@ -34,10 +33,15 @@ func Depths(t string) []int {
 	return all
 }
 
-// NewTile returns the variant for slices of depth elements of type t, which are among Depths(t).
+// NewTile returns the variant for slices of depth elements of type t, which are among Depths(t). Eight lanes read a cache line at a time. Fewer
+// would exchange less, but what limits the kernel is the number of lines that pass through L1. In the longest slices 16 leave floats
+// more registers; doubles they leave too few.
 func NewTile(t string, depth int) Tile {
-	s := tiles[slices.Index(Depths(t), depth)]
-	return Tile{Type: t, Lanes: s.lanes, Chunks: s.chunks, Threads: tileThreads}
+	v := Tile{Type: t, Lanes: 8, Chunks: tiles[slices.Index(Depths(t), depth)].chunks, Threads: tileThreads}
+	if t == "float" && v.Chunks == 8 {
+		v.Lanes, v.Chunks = 16, 4
+	}
+	return v
 }
 
 // Name returns the name of the kernel.

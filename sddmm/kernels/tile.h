@@ -1,8 +1,8 @@
 // dots_e = ⟨A_i, B_c⟩ for non-zeros e = (i, c) whose columns lie in panels: the rows of B of a panel of columns stay in
 // shared memory while the non-zeros of a block of rows pass (cuSDDMM, algorithm 3, a level further up). tiling.Shared
-// has the order of the non-zeros; finish.h puts the results where they belong.
+// has the order of the non-zeros and what is a share; finish.h puts the results where they belong.
 //
-// A block of threads takes one item after the other, a panel and rows. For each slice of DEPTH elements of K it
+// A block of threads takes one share after the other, of some items: a panel and rows each. For each slice of DEPTH elements of K it
 // loads the panel, and then each group of LANES threads has a run of the item's non-zeros, BATCH at a time: it keeps the
 // row of A in registers until the row ends, and reads the row of B from shared memory. Sums of slices add up in dots. Runs
 // of the groups of a warp are equal, and those of warps differ by a batch at most, so that little is done in vain.
@@ -18,10 +18,22 @@
 #define BATCH LANES           // words of a group at a time, one for each lane
 #define LOADS 4 // vectors of the panel that a thread has on their way
 
+// NEXT_ITEM() sets now to the next item of the share or the first of another one, or to -1.
+#define NEXT_ITEM() \
+	do { \
+		if (THREAD == 0 && ++now >= beyond) { \
+			const int s_ = TAKE(taken); \
+			now = s_ < shares ? FETCH(share + s_) : -1; \
+			beyond = s_ < shares ? FETCH(share + s_ + 1) : 0; \
+		} \
+		BARRIER(); \
+	} while (0)
+
 KERNEL(BLOCK_THREADS, NAME)
-(int items, int width, int columns, int k, IN(long, item), IN(int, cols), IN(uint, places), INOUT(int, taken), INOUT(T, dots),
+(int shares, int width, int columns, int k, IN(int, share), IN(long, item), IN(int, cols), IN(uint, places), INOUT(int, taken), INOUT(T, dots),
  IN(E, a), uint a_bytes, IN(E, b), uint b_bytes SHARED_ARG)
 {
+	AT_IN(int, share);
 	AT_IN(long, item);
 	AT_IN(int, cols);
 	AT_IN(uint, places);
@@ -30,26 +42,24 @@ KERNEL(BLOCK_THREADS, NAME)
 	AT_IN(E, a);
 	AT_IN(E, b);
 	LANES_SCRATCH(T, BLOCK_THREADS);
-	SHARED int next;
+	SHARED int now, beyond; // the item, and the one after the last of the share
 	LOCAL PACK *panel = (LOCAL PACK *)SHARED_BYTES;
 
 	const int lane = THREAD % LANES, group = THREAD % WARP / LANES, warp = THREAD / WARP;
 
 	if (THREAD == 0)
-		next = TAKE(taken);
-	BARRIER();
-	for (int n = next; n < items;) {
+		now = beyond = 0;
+	NEXT_ITEM();
+	for (int n = now; n >= 0; n = now) {
 		const GLOBAL long *it = item + 4 * n;
 		const int first = (int)FETCH(it) * width; // column of the panel, among cols
 		const int rows = columns - first < width ? columns - first : width;
 		const long row0 = FETCH(it + 1), lo = FETCH(it + 2);
 		const int entries = (int)(FETCH(it + 3) - lo);
-		const GLOBAL uint *words = places + lo;
-		GLOBAL T *sums = dots + lo + lane;
 		const uint batches = ((uint)entries + GROUPS * BATCH - 1) / (GROUPS * BATCH); // of all warps
 		const int before = (int)(batches * (uint)warp / WARPS), run = (int)(batches * (uint)(warp + 1) / WARPS) - before;
-		const int mine = (before * GROUPS + group * run) * BATCH, end = mine + run * BATCH, last = (entries - 1) / BATCH * BATCH; // batch
-		const int stop = mine + TURNS(run, (int)((batches + WARPS - 1) / WARPS)) * BATCH;
+		const int start = (before * GROUPS + group * run) * BATCH, end = start + run * BATCH, last = (entries - 1) / BATCH * BATCH; // batch
+		const int stop = start + TURNS(run, (int)((batches + WARPS - 1) / WARPS)) * BATCH;
 
 		for (int k0 = 0; k0 < k; k0 += DEPTH) {
 			const int loads = k - k0 < DEPTH ? (k - k0) / V : PACKS; // vectors of the slice
@@ -72,8 +82,8 @@ KERNEL(BLOCK_THREADS, NAME)
 			UNROLLED for (int q = 0; q < CHUNKS; q++)
 				ra[q] = VEC_ZERO;
 			int row = -1;
-			for (int here = mine; here < stop; here += BATCH) { // past the item's end its last batch is read again
-				const GLOBAL uint4 *from = (const GLOBAL uint4 *)(words + (here < last ? here : last));
+			for (int here = start; here < stop; here += BATCH) { // past the item's end its last batch is read again
+				const GLOBAL uint4 *from = (const GLOBAL uint4 *)(places + lo + (here < last ? here : last));
 				uint w[BATCH];
 				UNROLLED for (int c = 0; c < BATCH; c += 4) {
 					const uint4 four = FETCH(from + c / 4);
@@ -99,15 +109,12 @@ KERNEL(BLOCK_THREADS, NAME)
 					}
 				}
 				SCATTER_SUMS(T, x, LANES);
-				GLOBAL T *dot = sums + here;
+				GLOBAL T *dot = dots + lo + here + lane;
 				if (here <= last && here < end)
 					*dot = k0 > 0 ? *dot + x[0] : x[0];
 			}
 			BARRIER(); // before the panel changes
 		}
-		if (THREAD == 0)
-			next = TAKE(taken);
-		BARRIER();
-		n = next;
+		NEXT_ITEM();
 	}
 }
