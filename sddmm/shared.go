@@ -83,9 +83,6 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if err := pl.reserve(s.shared.Entries); err != nil {
 		return err
 	}
-	if err := pl.taken.Zero(); err != nil {
-		return err
-	}
 	v := kernels.NewTile(c.a.elem, s.tile.Tk)
 	tile, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
@@ -97,6 +94,11 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 		return err
 	}
 	grid := min(max(each, 1)*max(c.dev.Props().Units, 1), s.shared.ShareCount)
+	if grid < s.shared.ShareCount {
+		if err := pl.taken.Zero(); err != nil {
+			return err
+		}
+	}
 	if err := tile.Launch(int64(grid), v.Threads, bytes,
 		device.Value(int32(s.shared.ShareCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
 		s.shared.Shares.Arg(), s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),

@@ -38,8 +38,8 @@ func Depths(t string) []int {
 // more registers; doubles they leave too few.
 func NewTile(t string, depth int) Tile {
 	v := Tile{Type: t, Lanes: 8, Chunks: tiles[slices.Index(Depths(t), depth)].chunks, Threads: tileThreads}
-	if t == "float" && v.Chunks == 8 {
-		v.Lanes, v.Chunks = 16, 4
+	if t != "double" && depth/v.Lanes > 16 {
+		v.Lanes, v.Chunks = 16, v.Chunks/2
 	}
 	return v
 }

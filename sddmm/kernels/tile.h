@@ -18,11 +18,12 @@
 #define BATCH LANES           // words of a group at a time, one for each lane
 #define LOADS 4 // vectors of the panel that a thread has on their way
 
-// NEXT_ITEM() sets now to the next item of the share or the first of another one, or to -1.
+// NEXT_ITEM() sets now to the next item of the share or the first of another one, or to -1. The first share of a block of threads has its
+// number; taken counts those that blocks take after that, and is not looked at where there are none.
 #define NEXT_ITEM() \
 	do { \
 		if (THREAD == 0 && ++now >= beyond) { \
-			const int s_ = TAKE(taken); \
+			const int s_ = beyond == 0 ? (int)BLOCK : shares > BLOCKS ? (int)BLOCKS + TAKE(taken) : shares; \
 			now = s_ < shares ? FETCH(share + s_) : -1; \
 			beyond = s_ < shares ? FETCH(share + s_ + 1) : 0; \
 		} \
