@@ -165,7 +165,7 @@ func (cuda5) occupancy(function, int, int) (int, error) {
 	return 0, lacks("cuOccupancyMaxActiveBlocksPerMultiprocessor")
 }
 
-func (cuda5) launch(f function, grid, block, shared uint32, on stream, parameters []uint64) error {
+func (cuda5) launch(f function, grid, block, shared uint32, on stream, parameters []uint64, _ bool) error {
 	pointers := make([]unsafe.Pointer, len(parameters))
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i]) // package cu copies the eight bytes there

@@ -62,8 +62,9 @@ type driver interface {
 	functionAttribute(a attribute, f function) (int, error)
 	setFunctionAttribute(f function, a attribute, value int) error
 	occupancy(f function, block, shared int) (int, error)
-	// launch takes one word for each parameter of the kernel, which reads as much of it as it declares.
-	launch(f function, grid, block, shared uint32, on stream, parameters []uint64) error
+	// launch takes one word for each parameter of the kernel, which reads as much of it as it declares. early allows that the
+	// kernel starts before the one launched before it has ended, for which it waits itself.
+	launch(f function, grid, block, shared uint32, on stream, parameters []uint64, early bool) error
 
 	streamCreate() (stream, error)
 	streamSynchronize(s stream) error

@@ -499,13 +499,13 @@ func (f *fake) occupancy(_ function, block, shared int) (int, error) {
 	return min(2048/block, (228<<10)/max(shared, 1)), f.enterContext("cuOccupancyMaxActiveBlocksPerMultiprocessor")
 }
 
-func (f *fake) launch(h function, grid, block, shared uint32, on stream, words []uint64) error {
+func (f *fake) launch(h function, grid, block, shared uint32, on stream, words []uint64, early bool) error {
 	defer f.leave()
-	const call = "cuLaunchKernel"
+	const call = "cuLaunchKernelEx"
 	if err := f.enterContext(call); err != nil {
 		return err
 	}
-	if int(shared) > f.funcs[h].dynamic || f.foreign(on) {
+	if int(shared) > f.funcs[h].dynamic || f.foreign(on) || early != (f.funcs[h].name == "early") {
 		return f.error(call, 1)
 	}
 	words = slices.Clone(words)

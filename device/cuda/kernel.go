@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +42,7 @@ type kernel struct {
 	function function
 	info     device.KernelInfo
 	sizes    []int // of the parameters in bytes; nil where they are not known
+	early    bool  // whether it waits for earlier kernels by itself
 
 	mu      sync.Mutex
 	dynamic int // dynamic shared memory that a block may ask for so far
@@ -62,7 +64,7 @@ func (d *Device) Kernel(p *device.Program) (device.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kernel{dev: d, name: p.Name, sizes: parameterSizes(ptx, p.Name)}
+	k := &kernel{dev: d, name: p.Name, sizes: parameterSizes(ptx, p.Name), early: bytes.Contains(ptx, []byte("griddepcontrol.wait"))}
 	err = d.do(func() error {
 		if err := k.load(ptx); err != nil {
 			return err
@@ -173,7 +175,7 @@ func (k *kernel) Launch(grid int64, block, shared int, args ...device.Arg) error
 		if err := k.reserve("Launch", block, shared); err != nil || grid == 0 {
 			return err
 		}
-		if err := k.dev.drv.launch(k.function, uint32(grid), uint32(block), uint32(shared), k.dev.stream, words); err != nil {
+		if err := k.dev.drv.launch(k.function, uint32(grid), uint32(block), uint32(shared), k.dev.stream, words, k.early); err != nil {
 			return explained(err, fmt.Sprintf("kernel %s with %d blocks of %d threads and %d bytes of shared memory", k.name, grid, block, shared), "")
 		}
 		return nil

@@ -76,6 +76,66 @@ func TestLaunch(t *testing.T) {
 	})
 }
 
+// Kernels that may start early see what those before them have written all the same.
+func TestEarlyLaunch(t *testing.T) {
+	forDevices(t, func(t *testing.T, open func(t *testing.T) *Device) {
+		d := closing(t, open(t))
+		if d.cc < 90 {
+			t.Skipf("%s has compute capability %d", d.Name(), d.cc)
+		}
+		early, err := d.Kernel(&device.Program{Name: "early", PTX: func(int) ([]byte, error) { return earlyPTX, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := d.Kernel(testProgram("scale_f32"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n, block, launches = 300_000, 128, 60
+		src := make([]float32, n)
+		for i := range src {
+			src[i] = float32(i)
+		}
+		x, err := device.FromHost(d, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := device.FromHost(d, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range launches { // each reads what the last one has written, as much of it as it has blocks
+			kernel, a := early, float32(2)
+			if k%2 == 1 {
+				a = -0.5
+			}
+			if k%7 == 6 {
+				kernel = plain
+			}
+			if err := kernel.Launch((n+block-1)/block, block, 0, x.Arg(), y.Arg(), device.Value(a), device.Value[int64](n)); err != nil {
+				t.Fatal(err)
+			}
+			x, y = y, x
+		}
+		sign := float32(1)
+		if launches/2%2 == 1 {
+			sign = -1
+		}
+		got := make([]float32, n)
+		if err := x.Download(got); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if v != sign*src[i] {
+				t.Fatalf("element %d is %v, want %v", i, v, sign*src[i])
+			}
+		}
+		if err := errors.Join(x.Close(), y.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Dynamic shared memory of all that a block may have.
 func TestDynamicShared(t *testing.T) {
 	forDevices(t, func(t *testing.T, open func(t *testing.T) *Device) {

@@ -25,7 +25,7 @@ var symbols = []string{
 	"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyDtoDAsync_v2", "cuMemsetD8Async",
 	"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete", "cuLinkDestroy",
 	"cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction", "cuFuncGetAttribute", "cuFuncSetAttribute",
-	"cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernel",
+	"cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuLaunchKernelEx",
 	"cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
 	"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime", "cuEventDestroy_v2",
 }
@@ -377,17 +377,38 @@ func (l library) occupancy(f function, block, shared int) (int, error) {
 	return int(n), err
 }
 
-// CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-// unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-// void **kernelParams, void **extra)
-func (l library) launch(f function, grid, block, shared uint32, on stream, parameters []uint64) error {
+// launchConfig is CUlaunchConfig.
+type launchConfig struct {
+	grid, block [3]uint32
+	shared      uint32
+	on          stream
+	attributes  *launchAttribute
+	count       uint32
+}
+
+// launchAttribute is CUlaunchAttribute.
+type launchAttribute struct {
+	id    int32
+	_     int32
+	value [16]int32
+}
+
+// programmaticSerialization is CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: the kernel waits for the one before it by itself.
+const programmaticSerialization = 6
+
+// CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+func (l library) launch(f function, grid, block, shared uint32, on stream, parameters []uint64, early bool) error {
 	// The array keeps what it points to alive; one element more, so that there is a first.
 	pointers := make([]unsafe.Pointer, len(parameters)+1)
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])
 	}
-	return call(l, "cuLaunchKernel", uintptr(f), uintptr(grid), 1, 1, uintptr(block), 1, 1, uintptr(shared), uintptr(on),
-		uintptr(unsafe.Pointer(&pointers[0])), 0)
+	config := launchConfig{grid: [3]uint32{grid, 1, 1}, block: [3]uint32{block, 1, 1}, shared: shared, on: on}
+	if early {
+		config.attributes = &launchAttribute{id: programmaticSerialization, value: [16]int32{1}}
+		config.count = 1
+	}
+	return call(l, "cuLaunchKernelEx", uintptr(unsafe.Pointer(&config)), uintptr(f), uintptr(unsafe.Pointer(&pointers[0])), 0)
 }
 
 // streamNonBlocking is CU_STREAM_NON_BLOCKING: the stream does not wait for the context's default stream.

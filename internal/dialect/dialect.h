@@ -58,6 +58,10 @@
 // KEEP(p) tells the compiler to have a pointer ready where it is used, and not to compute it again there.
 #define KEEP(p)
 
+// AFTER_EARLIER() is the first statement of a kernel that may be launched before earlier ones have ended, and waits for them: what is
+// saved is the time between an end and a start. CUDA alone does that, from compute capability 9.0 on.
+#define AFTER_EARLIER()
+
 // FETCH reads memory that nothing writes while the kernel runs.
 #define FETCH(p) (*(p))
 
@@ -152,6 +156,12 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 #define SHARED_BYTES shared_dynamic_
 
 #define KEEP(p) asm volatile("" : "+l"(p))
+
+#if __CUDA_ARCH__ >= 900
+#define AFTER_EARLIER() asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define AFTER_EARLIER()
+#endif
 
 #define FETCH(p) __ldg(p)
 

@@ -96,10 +96,21 @@ func (g Gather) Variant() *dialect.Variant {
 		dialect.Define{Name: "AT_LEAST", Value: g.atLeast()},
 		dialect.Define{Name: "START_EVERY", Value: StartEvery})
 	v.Vectors, v.Before = true, before
-	if g.tensor() {
-		v.Targets = []int{60, 80}
-	}
+	v.Targets = g.targets()
 	return v
+}
+
+// targets returns what the kernel is built for: 8.0 has tensor cores for 16 bits, and on 9.0 kernels begin before earlier ones end. Those for
+// many slices do not, whose warps would lose step with each other.
+func (g Gather) targets() []int {
+	all := []int{60}
+	if g.tensor() {
+		all = append(all, 80)
+	}
+	if g.Vector > 1 && g.manySlices() == 0 {
+		all = append(all, 90)
+	}
+	return all
 }
 
 // tensor reports whether tensor cores multiply where there are some, as dot.h says.

@@ -35,11 +35,11 @@ func Depths(t string) []int {
 
 // NewTile returns the variant for slices of depth elements of type t, which are among Depths(t). Eight lanes read a cache line at a time. Fewer
 // would exchange less, but what limits the kernel is the number of lines that pass through L1. In the longest slices 16 leave floats
-// more registers; doubles they leave too few.
+// more registers; for other types they are slower.
 func NewTile(t string, depth int) Tile {
 	v := Tile{Type: t, Lanes: 8, Chunks: tiles[slices.Index(Depths(t), depth)].chunks, Threads: tileThreads}
-	if t != "double" && depth/v.Lanes > 16 {
-		v.Lanes, v.Chunks = 16, v.Chunks/2
+	if t == "float" && v.Chunks == 8 {
+		v.Lanes, v.Chunks = 16, 4
 	}
 	return v
 }
