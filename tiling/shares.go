@@ -9,8 +9,8 @@ import (
 // having more to take than one share is less than more panels cost.
 func OneShareEach(entries int64, units int) bool { return entries <= 4*LeastItem*int64(units) }
 
-// What things cost in the time of an entry whose row of A is there: loading a panel, and a row of A. On an H200 it is 1.6 for K = 128
-// as well as for 512, and a panel 500 to 1000.
+// What loading a panel and loading a row of A cost, in the time of an entry whose row of A is there. By the constants of model.GPU a row
+// is 1.6 of it for K = 128 as well as for 512, and a panel 500 to 2000.
 const (
 	panelCost = 800
 	rowCost   = 1.6

@@ -13,6 +13,23 @@ import (
 	"sddmmkit/device/cpu"
 )
 
+// counted returns 0, 1, … n-1 and two buffers of them.
+func counted(t *testing.T, d *Device, n int) (src []float32, x, y *device.Buffer[float32]) {
+	t.Helper()
+	src = make([]float32, n)
+	for i := range src {
+		src[i] = float32(i)
+	}
+	x, err := device.FromHost(d, src)
+	if err == nil {
+		y, err = device.FromHost(d, src)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src, x, y
+}
+
 func TestLaunch(t *testing.T) {
 	forDevices(t, func(t *testing.T, open func(t *testing.T) *Device) {
 		d := closing(t, open(t))
@@ -24,18 +41,7 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("asked again: another kernel, error %v", err)
 		}
 		const n, block, edge = 10_000, 128, 3
-		src := make([]float32, n+2*edge)
-		for i := range src {
-			src[i] = float32(i)
-		}
-		x, err := device.FromHost(d, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := device.FromHost(d, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src, x, y := counted(t, d, n+2*edge)
 		args := []device.Arg{x.View(edge, edge+n).Arg(), y.View(2*edge, 2*edge+n).Arg(), device.Value[float32](-2.5), device.Value[int64](n)}
 		before, err := d.Stream().Record()
 		if err != nil {
@@ -92,18 +98,7 @@ func TestEarlyLaunch(t *testing.T) {
 			t.Fatal(err)
 		}
 		const n, block, launches = 300_000, 128, 60
-		src := make([]float32, n)
-		for i := range src {
-			src[i] = float32(i)
-		}
-		x, err := device.FromHost(d, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := device.FromHost(d, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src, x, y := counted(t, d, n)
 		for k := range launches { // each reads what the last one has written, as much of it as it has blocks
 			kernel, a := early, float32(2)
 			if k%2 == 1 {

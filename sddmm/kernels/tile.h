@@ -16,7 +16,7 @@
 #define WARPS (BLOCK_THREADS / WARP)
 #define GROUPS (WARP / LANES) // of a warp
 #define BATCH LANES           // words of a group at a time, one for each lane
-#define LOADS 4 // vectors of the panel that a thread has on their way
+#define LOADS 4               // vectors of the panel that a thread has on their way
 
 // NEXT_ITEM() sets now to the next item of the share or the first of another one, or to -1. The first share of a block of threads has its
 // number; taken counts those that blocks take after that, and is not looked at where there are none.
