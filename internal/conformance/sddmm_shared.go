@@ -12,6 +12,7 @@ import (
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
+	"sddmmkit/tiling"
 )
 
 // SDDMMShared is the suite of SDDMM on devices that run kernels with panels of B in shared memory: tiles so small that
@@ -26,6 +27,7 @@ func sharedSuite[T Float](t *testing.T, open Open) {
 	t.Run("InPlace", func(t *testing.T) { sharedInPlace[T](t, start(t, open)) })
 	t.Run("NonFinite", func(t *testing.T) { sharedNonFinite[T](t, start(t, open)) })
 	t.Run("SameBits", func(t *testing.T) { sharedSameBits[T](t, start(t, open)) })
+	t.Run("Queue", func(t *testing.T) { sharedQueue[T](t, start(t, open)) })
 	t.Run("Tiles", func(t *testing.T) { sharedTiles[T](t, start(t, open)) })
 	failEach(t, open, 8, 4, sharedScenario[T])
 }
@@ -168,6 +170,28 @@ func sharedSameBits[T Float](t *testing.T, dev device.Device) {
 		q, d, want := permuteRows(newRand(4), p, c, first)
 		_, permuted := sharedPlan[T](t, dev, q, tile)
 		sameBits(t, problem.why+": permuted rows", d.runAligned(t, dev, permuted, 0, 0), want)
+	}
+}
+
+// Non-zeros are more than one share each for the device's units: blocks of threads take shares from a counter, in each call anew.
+func sharedQueue[T Float](t *testing.T, dev device.Device) {
+	units := max(dev.Props().Units, 1)
+	const length = 50
+	rows := 1
+	for tiling.OneShareEach(int64(rows*length), units) {
+		rows += rows/8 + 1
+	}
+	p := problem{rows: rows, cols: 2 * length, length: each(length)}.pattern()
+	tile := model.Tile{Ti: min(rows/3, 1<<16), Tj: 30}
+	pat, pl := sharedPlan[T](t, dev, p, tile)
+	c := newSDDMM(newRand(6), p, 8, sddmm.Residual, scalars{-0.5, 2}, integers[T], true)
+	for range 2 {
+		c.check(t, c.runAligned(t, dev, pl, 0, 0))
+	}
+	cut, err := pat.Shared(tile.Tj, tile.Ti, pattern.UsefulPanels)
+	must(t, err)
+	if cut.ShareCount <= 2*units {
+		t.Errorf("%d shares for %d units: the test does not test what it should", cut.ShareCount, units)
 	}
 }
 
