@@ -187,7 +187,7 @@ func (t *SharedTask) popular() float64 {
 
 // slices returns the slices of K that are gathered.
 func (t *SharedTask) slices() float64 {
-	return float64(max((t.K*t.ElemBytes+gatherBytes-1)/gatherBytes, 1))
+	return max(t.slicesOf(gatherBytes/t.ElemBytes), 1)
 }
 
 // shared returns the cycles, as Seconds, with slices of depth elements and as many panels as make it fastest, and the

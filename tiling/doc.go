@@ -16,7 +16,8 @@
 //	SM-SM        a grid of T_i×T_j tiles, as triplets with local indices
 //	             (figure 6)                                                        NewSMSM
 //	shared       panels of popular columns crossed with blocks of rows, for GPUs that
-//	             keep rows of B in shared memory; the rest is gathered             NewShared
+//	             keep rows of B in shared memory, cut into items and shares of
+//	             these; the rest is gathered                                       NewShared
 //	order        rows or columns by falling count, so that popular ones meet       RowsByCount, ColumnsByCount
 //
 // Where the columns of every row are sorted, the part of a row that lies in a column panel is a

@@ -11,15 +11,11 @@ type Item struct {
 // one item at a time: there should be several for each, but not such that loading panels takes longer. Kernels count them with 32 bits.
 func ItemEntries(nnz int64, units int) int64 {
 	const wanted = 10 // for each unit
-	return aligned(min(max(nnz/int64(wanted*units), LeastItem), mostItem))
+	return aligned(min(max(nnz/int64(wanted*units), LeastItem), 1<<30))
 }
 
-const (
-	// LeastItem is the number of entries from which on a cell may be cut into items of their own shares.
-	LeastItem = 4096
-
-	mostItem = 1 << 30
-)
+// LeastItem is the number of entries from which on a cell may be cut into items of their own shares.
+const LeastItem = 4096
 
 func aligned(entries int64) int64 { return ceil(entries, SharedAlign) * SharedAlign }
 

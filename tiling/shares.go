@@ -1,9 +1,6 @@
 package tiling
 
-import (
-	"math"
-	"sort"
-)
+import "math"
 
 // OneShareEach reports whether so many entries are cut into one share for each unit of a GPU: few entries are, for what a unit gains from
 // having more to take than one share is less than more panels cost.
@@ -23,7 +20,7 @@ const leastPart = 256
 // cell, and the next one begins there.
 func (c *Cells) evenShares(counts []int64) []part {
 	each := make([]float64, len(counts)) // cost of an entry
-	sum := 1.0
+	sum := 0.0
 	for cell, n := range counts {
 		if n == 0 {
 			continue
@@ -34,42 +31,34 @@ func (c *Cells) evenShares(counts []int64) []part {
 		each[cell] = 1 + rowCost*active/float64(n)
 		sum += panelCost + float64(n)*each[cell]
 	}
-	least := sum / float64(c.Units)
-	steps := sort.Search(1000, func(step int) bool { // of a hundredth; beyond a thousand, all in one
-		shares := 0
-		cutShares(counts, each, least*(1+float64(step)/100), func(p part) {
-			if p.first {
-				shares++
-			}
-		})
-		return shares <= c.Units
-	})
-	most := least * (1 + float64(steps)/100)
-	if steps == 1000 {
-		most = math.Inf(1)
-	}
 	var all []part
-	cutShares(counts, each, most, func(p part) { all = append(all, p) })
-	return all
-}
-
-// cutShares cuts cells, an entry of which costs each, into shares that cost about most.
-func cutShares(counts []int64, each []float64, most float64, emit func(part)) {
-	left, first := most, true
-	for cell, n := range counts {
-		for lo := int64(0); lo < n; {
-			if !first && left < panelCost+leastPart*each[cell] {
-				left, first = most, true
-			}
-			entries := int64(min(max(left-panelCost, leastPart)/each[cell], float64(n-lo), mostItem)) / SharedAlign * SharedAlign
-			entries = max(entries, SharedAlign)
-			if n-lo-entries < leastPart {
-				entries = n - lo
-			}
-			emit(part{cell, lo, lo + entries, first})
-			left -= panelCost + float64(entries)*each[cell]
-			lo += entries
-			first = false
+	for percent := 100.0; ; percent++ { // shares do not come out as large as they may be, so they must be allowed to be a bit larger
+		shares := 0
+		all, shares = cutShares(all[:0], counts, each, sum/float64(c.Units)*percent/100)
+		if shares <= c.Units {
+			return all
 		}
 	}
+}
+
+// cutShares appends to all what cells, an entry of which costs each, are cut into, in shares that cost about most, and counts these.
+func cutShares(all []part, counts []int64, each []float64, most float64) (parts []part, shares int) {
+	left := 0.0
+	for cell, n := range counts {
+		for lo := int64(0); lo < n; {
+			first := left < panelCost+leastPart*each[cell] || shares == 0
+			if first {
+				left = most
+				shares++
+			}
+			entries := int64(min(max(left-panelCost, leastPart)/each[cell], float64(n-lo))) / SharedAlign * SharedAlign
+			if entries = max(entries, SharedAlign); n-lo-entries < leastPart {
+				entries = n - lo
+			}
+			all = append(all, part{cell, lo, lo + entries, first})
+			left -= panelCost + float64(entries)*each[cell]
+			lo += entries
+		}
+	}
+	return all, shares
 }
