@@ -40,7 +40,7 @@ type Plan[T Float] struct {
 	pat   *pattern.Resident
 	tile  *model.Tile           // nil: searched for each K, or chosen on a GPU
 	dots  *device.Buffer[T]     // dot products of a GPU between two kernels, grown on demand
-	taken *device.Buffer[int32] // its counter of items, once needed
+	taken *device.Buffer[int32] // its counter of shares, once needed
 
 	kernels dialect.Kernels // of a GPU
 }

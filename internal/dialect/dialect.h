@@ -13,7 +13,7 @@
 // into a buffer; one that is not there is a null pointer. Pointers are declared with where they point to: GLOBAL, or
 // LOCAL for shared memory. long has 64 bits. BARRIER, WARP_BARRIER, SUM_LANES, HAND_OUT, HANDED, SAME_LANES, SCATTER_SUMS and
 // SUM_THREADS must be reached by all threads of a block together: without sub-groups OpenCL does them through shared memory.
-// TURNS(own, most) says how often a loop with them runs, of which a warp has own turns and none more than most.
+// ROUNDS(own, most) says how often a loop with them runs, of which a warp has own and none more than most.
 
 #define WARP 32
 
@@ -40,7 +40,7 @@
 #define BLOCKS ((long)get_num_groups(0))
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() BARRIER() // orders accesses of a warp to shared memory
-#define TURNS(own, most) (most)
+#define ROUNDS(own, most) (most)
 #define MAKE4(T, x, y, z, w) ((JOIN(T, 4))(x, y, z, w))
 #define FMA(a, b, c) fma(a, b, c)
 #define UNROLLED __attribute__((opencl_unroll_hint))
@@ -143,7 +143,7 @@ typedef unsigned long ulong;
 #define BLOCKS ((long)gridDim.x)
 #define BARRIER() __syncthreads()
 #define WARP_BARRIER() __syncwarp()
-#define TURNS(own, most) (own)
+#define ROUNDS(own, most) (own)
 #define MAKE4(T, x, y, z, w) JOIN(JOIN(make_, T), 4)(x, y, z, w)
 #define FMA(a, b, c) fma(a, b, c)
 #define UNROLLED _Pragma("unroll")

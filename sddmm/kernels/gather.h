@@ -62,9 +62,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(long, row_ptr), IN(int, cols), IN(int, starts), IN(long, at), INOUT(T, s),
  IN(E, a), STRIDE a_bytes, IN(E, b), STRIDE b_bytes, INOUT(T, p), INOUT(T, dots))
 {
-#if !MANY_SLICES
 	AFTER_EARLIER();
-#endif
 	AT_IN(long, row_ptr);
 	AT_IN(int, cols);
 	AT_IN(int, starts);

@@ -100,8 +100,8 @@ func (g Gather) Variant() *dialect.Variant {
 	return v
 }
 
-// targets returns what the kernel is built for: 8.0 has tensor cores for 16 bits, and on 9.0 kernels begin before earlier ones end. Those for
-// many slices do not, whose warps would lose step with each other.
+// targets returns what the kernel is built for: 8.0 has tensor cores for 16 bits, and on 9.0 kernels begin before earlier ones end
+// (AFTER_EARLIER). Those for many slices have no code for 9.0 and so do not, for their warps would lose step with each other.
 func (g Gather) targets() []int {
 	all := []int{60}
 	if g.tensor() {

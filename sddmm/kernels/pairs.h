@@ -25,9 +25,7 @@ KERNEL_AT_LEAST(BLOCK_THREADS, AT_LEAST, NAME)
 (long nnz, int run, int k, int slices, int f, T alpha, T beta, IN(int, rows), IN(int, cols), IN(long, at), INOUT(T, s),
  IN(E, a), STRIDE a_bytes, IN(E, b), STRIDE b_bytes, INOUT(T, p), INOUT(T, dots))
 {
-#if !MANY_SLICES
 	AFTER_EARLIER();
-#endif
 	AT_IN(int, rows);
 	AT_IN(int, cols);
 	AT_IN(long, at);

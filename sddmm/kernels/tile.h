@@ -60,7 +60,7 @@ KERNEL(BLOCK_THREADS, NAME)
 		const uint batches = ((uint)entries + GROUPS * BATCH - 1) / (GROUPS * BATCH); // of all warps
 		const int before = (int)(batches * (uint)warp / WARPS), run = (int)(batches * (uint)(warp + 1) / WARPS) - before;
 		const int start = (before * GROUPS + group * run) * BATCH, end = start + run * BATCH, last = (entries - 1) / BATCH * BATCH; // batch
-		const int stop = start + TURNS(run, (int)((batches + WARPS - 1) / WARPS)) * BATCH;
+		const int stop = start + ROUNDS(run, (int)((batches + WARPS - 1) / WARPS)) * BATCH;
 
 		for (int k0 = 0; k0 < k; k0 += DEPTH) {
 			const int loads = k - k0 < DEPTH ? (k - k0) / V : PACKS; // vectors of the slice
