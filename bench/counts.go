@@ -1,6 +1,10 @@
 package bench
 
-import "sddmmkit/sddmm"
+import (
+	"unsafe"
+
+	"sddmmkit/sddmm"
+)
 
 // Counts is what a case has to do, by the formulas of the package documentation.
 type Counts struct {
@@ -46,3 +50,6 @@ func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
 	t.streamed = dense*each + nnz*(4+values) + 8*pointers
 	return Counts{Flops: 2 * nnz * k, Bytes: nnz*t.row + t.streamed, Compulsory: t.gathered.active()*t.row + t.streamed}, t
 }
+
+// elemBytes is the size of an element of A and B.
+func (p *problem[T]) elemBytes() int { return int(storedBytes(p.c, int64(unsafe.Sizeof(T(0))))) }

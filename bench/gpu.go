@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"sddmmkit/device"
 	"sddmmkit/pattern"
@@ -122,7 +121,7 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 		return nil, nil, err
 	}
 	s.boundGPU(rec, gather)
-	if c, ok := sets[0].Pattern.Chosen(modelOps[p.c.Op], p.c.K, int(storedBytes(p.c, int64(unsafe.Sizeof(T(0)))))); ok && c.Seconds > 0 && !p.c.Tiling.fixed() {
+	if c, ok := sets[0].Pattern.Chosen(modelOps[p.c.Op], p.c.K, p.elemBytes()); ok && c.Seconds > 0 && !p.c.Tiling.fixed() {
 		rec.PredictedSeconds = &c.Seconds
 	}
 	all = append(all, rec)

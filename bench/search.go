@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"unsafe"
 
 	"sddmmkit/model"
 	"sddmmkit/pattern"
@@ -92,7 +91,7 @@ func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T
 	}
 	defer func() { err = errors.Join(err, op.close()) }()
 	op.varies = true // schemes add up in different orders
-	elem := int(unsafe.Sizeof(T(0)))
+	elem := p.elemBytes()
 	choice, err := o.Pattern.Choose(ctx, modelOps[p.c.Op], p.c.K, elem)
 	if err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T
 // search tries tiles for a problem, and asks the model and new plans for theirs. It returns the fastest, too.
 func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Resident, by searcher[T]) (rec *Record, fastest model.Tile, err error) {
 	none := model.Tile{}
-	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, int(unsafe.Sizeof(T(0))))
+	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, p.elemBytes())
 	if err != nil {
 		return nil, none, err
 	}

@@ -32,22 +32,23 @@ func (t Tiling) fixed() bool { return t.By == TileNone || t.By == TileGiven }
 
 // OnCPU reports whether the tile, if one is given, is one that CPU paths can have.
 func (t Tiling) OnCPU() bool {
-	return t.Tile.Ti == 0 && t.Tile.Tk%minDepth == 0 && t.Tile.Panels == 0
+	return t.Tile.Ti == 0 && t.Tile.Tk%minDepth == 0 && t.Tile.Panels == 0 && t.Tile.Dense == 0
 }
 
 // ParseTiling reads none, model, exhaustive, or a tile as TixTjxTk: rows, columns and depth, each a number or 0 for
-// all, and on GPUs as TixTjxTkxPANELS too: how many panels of Tj columns are kept in shared memory.
+// all, and on GPUs as TixTjxTkxPANELS too: how many panels of Tj columns are kept in shared memory, and TixTjxTkxPANELSxDENSE: how many of these are
+// dense tiles.
 func ParseTiling(text string) (Tiling, error) {
 	switch by := TileBy(text); by {
 	case TileByModel, TileNone, TileBySearch:
 		return Tiling{By: by}, nil
 	}
-	bad := fmt.Errorf("tile %q: want none, model, exhaustive or TixTjxTk such as 0x4096x128, where 0 means all; on GPUs also TixTjxTkxPANELS", text)
+	bad := fmt.Errorf("tile %q: want none, model, exhaustive or TixTjxTk such as 0x4096x128, where 0 means all; on GPUs also TixTjxTkxPANELS and TixTjxTkxPANELSxDENSE", text)
 	parts := strings.Split(text, "x")
-	if len(parts) != 3 && len(parts) != 4 {
+	if len(parts) < 3 || len(parts) > 5 {
 		return Tiling{}, bad
 	}
-	var n [4]int
+	var n [5]int
 	for i, p := range parts {
 		v, err := strconv.ParseInt(p, 10, 32)
 		if err != nil || v < 0 {
@@ -55,7 +56,7 @@ func ParseTiling(text string) (Tiling, error) {
 		}
 		n[i] = int(v)
 	}
-	return Tiling{By: TileGiven, Tile: model.Tile{Ti: n[0], Tj: n[1], Tk: n[2], Panels: n[3]}}, nil
+	return Tiling{By: TileGiven, Tile: model.Tile{Ti: n[0], Tj: n[1], Tk: n[2], Panels: n[3], Dense: n[4]}}, nil
 }
 
 // tileText writes a tile as ParseTiling reads it.
@@ -66,6 +67,9 @@ func tileText(t model.Tile) string {
 	text := fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
 	if t.Panels > 0 {
 		text += fmt.Sprintf("x%d", t.Panels)
+	}
+	if t.Dense > 0 {
+		text += fmt.Sprintf("x%d", t.Dense)
 	}
 	return text
 }

@@ -14,6 +14,10 @@ type Tile struct {
 	// Panels is how many panels of popular columns a GPU keeps in shared memory, one after the other; other columns are
 	// gathered. 0 on a GPU means as many as are useful. CPUs cut all columns into panels, and it is 0 there.
 	Panels int
+
+	// Dense is how many of the panels, the first ones, are dense tiles: all of their products are made on tensor cores, and those of
+	// non-zeros picked. Only for A and B of 16 bits.
+	Dense int
 }
 
 // Prediction is what a tile costs.

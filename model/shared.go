@@ -12,6 +12,13 @@ import (
 // SharedSlices are the bytes of a slice of K that kernels of the shared scheme are made for, the last not for elements of 16 bits.
 var SharedSlices = []int{128, 256, 512, 1024}
 
+// Sides of a tile of dense panels, whose products a block of threads makes together, and the shared memory that it takes.
+const (
+	DenseRows  = 128
+	DenseCols  = 224
+	DenseBytes = 3*(DenseRows+DenseCols)*128 + 1024
+)
+
 // SharedDepths returns the elements of the slices that there are for elements of elemBytes bytes, by rising number.
 func SharedDepths(elemBytes int) []int {
 	var depths []int
@@ -29,6 +36,7 @@ type GPU struct {
 	Units  int   // multiprocessors
 	Shared int64 // bytes of shared memory that panels may take
 	L2     int64 // bytes that are of use
+	Dense  bool  // whether there are kernels for dense panels, of numbers of 16 bits
 }
 
 // usableL2 is the share of L2 that is thought to be of use where that was not measured. Of an H200's 60 MB it was 57.
@@ -40,8 +48,15 @@ func NewGPU(p device.Props, l2, reserved int64) *GPU {
 	if l2 <= 0 {
 		l2 = int64(usableL2 * float64(p.L2Bytes))
 	}
-	return &GPU{Units: max(p.Units, 1), Shared: max(p.SharedBytes-reserved, 0), L2: max(l2, 1<<20)}
+	g := &GPU{Units: max(p.Units, 1), Shared: max(p.SharedBytes-reserved, 0), L2: max(l2, 1<<20)}
+	cc := 0
+	fmt.Sscanf(p.Architecture, "sm_%d", &cc)
+	g.Dense = cc >= denseFrom && g.Shared >= DenseBytes
+	return g
 }
+
+// denseFrom is the compute capability from which on there are tensor cores for numbers of 16 bits.
+const denseFrom = 80
 
 // What a multiprocessor does in a cycle and what things cost it in cycles, fitted to one H200 in float32: ADR 11 has the
 // measurements. Both schemes are limited by the same memories, and so their ratio holds where the clock does not.
@@ -69,6 +84,12 @@ const (
 	finishNonZero = 0.8   // putting a result in its place
 	sharedItem    = 9000  // of an item in each slice, beside its panel: waiting for it, and for the last warp
 	sharedLaunch  = 17000 // a counter and two launches
+
+	denseSlice  = 1450 // of a tile of a dense panel, in each slice of denseDepth elements of K
+	denseDepth  = 64
+	denseTile   = 3500 // of a tile, beside its slices: waiting for the first one, and handing on sums
+	denseEntry  = 0.35 // of a non-zero, in each tile of the panel's columns: looking at it
+	denseLaunch = 8000
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
 	// long as many calls.
@@ -143,6 +164,9 @@ func (g *GPU) Choose(t SharedTask) Choice {
 		c.Prediction = best
 		c.Reason = fmt.Sprintf("%d panels of %d popular columns in shared memory have %.1f non-zeros per active row: %.2g times as fast as from L2",
 			best.Panels, best.Tile.Tj, perRow, none.Seconds/best.Seconds)
+		if best.Tile.Dense > 0 {
+			c.Reason += fmt.Sprintf("; %d are so dense that tensor cores make all of their products", best.Tile.Dense)
+		}
 	}
 	return c
 }
@@ -150,10 +174,13 @@ func (g *GPU) Choose(t SharedTask) Choice {
 // WantsCounts reports whether Choose looks at Counts: not where gathering, with the usual share of popular columns, takes no longer than
 // panels would if none had rows of A to read, nor columns, and each unit had a single item.
 func (g *GPU) WantsCounts(t SharedTask) bool {
-	nnz, least := float64(t.NNZ), math.Inf(1)
+	nnz, units, least := float64(t.NNZ), float64(g.Units), math.Inf(1)
 	for _, depth := range SharedDepths(t.ElemBytes) {
-		waits := float64(g.Units) * (sharedLaunch + t.slicesOf(depth)*sharedItem)
+		waits := units * (sharedLaunch + t.slicesOf(depth)*sharedItem)
 		least = min(least, waits+nnz*min(t.panel(depth), t.restRows()))
+	}
+	if g.hasDense(t) { // every product of whose panels is that of a non-zero
+		least = min(least, units*denseLaunch+nnz*(t.denseTile()/(DenseRows*DenseCols)+finishNonZero))
 	}
 	return least <= sharedMargin*(nnz*t.gather(usualShare)+float64(g.Units*gatherLaunch))
 }
@@ -190,8 +217,21 @@ func (t *SharedTask) slices() float64 {
 	return max(t.slicesOf(gatherBytes/t.ElemBytes), 1)
 }
 
-// shared returns the cycles, as Seconds, with slices of depth elements and as many panels as make it fastest, and the
-// non-zeros in panels.
+// hasDense reports whether panels may be dense.
+func (g *GPU) hasDense(t SharedTask) bool { return g.Dense && t.ElemBytes == 2 }
+
+// denseTile returns the cycles of a tile of a dense panel, but for its non-zeros.
+func (t *SharedTask) denseTile() float64 { return denseTile + denseSlice*t.slicesOf(denseDepth) }
+
+// dense returns the cycles of a dense panel of cols columns with nnz non-zeros, in blocks of height rows.
+func (t *SharedTask) dense(cols, height int, nnz int64) float64 {
+	parts := float64((cols + DenseCols - 1) / DenseCols)
+	high := t.Rows/height*((height+DenseRows-1)/DenseRows) + (t.Rows%height+DenseRows-1)/DenseRows
+	return float64(high)*parts*t.denseTile() + float64(nnz)*(parts*denseEntry+finishNonZero)
+}
+
+// shared returns the cycles, as Seconds, with slices of depth elements and as many panels as make it fastest, the first ones dense
+// where that is faster, and the non-zeros in panels.
 func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int64) {
 	width := g.SharedWidth(depth, t.ElemBytes)
 	if width == 0 {
@@ -203,26 +243,41 @@ func (g *GPU) shared(t SharedTask, n, depth int) (best Prediction, inPanels int6
 		return t.slicesOf(depth) * (float64(cols*depth*t.ElemBytes)/streamRate + sharedItem)
 	}
 	units, nonZero := float64(g.Units), t.panel(depth)
-	rest, rows, items, segments := t.NNZ, 0.0, 0.0, 0.0
+	rest, entries, rows, items, segments, dense := t.NNZ, int64(0), 0.0, 0.0, 0.0, 0.0
 	for q, panel := range t.Counts[n] {
 		if panel.NNZ == 0 {
 			break
 		}
 		cols := min(width, t.Cols-q*width)
-		rows += panel.Active * float64(t.K*t.ElemBytes) / streamRate
-		items += (float64(blocks) + float64(panel.NNZ)/float64(tiling.ItemEntries(t.NNZ, g.Units))) * item(cols) // and, in the end, a few more
+		passing := panel.Active * float64(t.K*t.ElemBytes) / streamRate
+		loading := (float64(blocks) + float64(panel.NNZ)/float64(tiling.ItemEntries(t.NNZ, g.Units))) * item(cols) // and, in the end, a few more
 		rest -= panel.NNZ
 		segments += panel.Active
-		cells, entries := blocks*(q+1), float64(t.NNZ-rest)
-		work := entries*nonZero + rows
-		if tiling.OneShareEach(t.NNZ-rest, g.Units) {
+		all := t.dense(cols, tile.Ti, panel.NNZ)
+		if g.hasDense(t) && tile.Dense == q && all < passing+loading+float64(panel.NNZ)*nonZero {
+			tile.Dense++
+			dense += all
+		} else {
+			rows += passing
+			items += loading
+			entries += panel.NNZ
+		}
+		work := units*sharedLaunch + float64(entries)*nonZero + rows + dense
+		switch {
+		case entries == 0:
+			work -= units * (sharedLaunch - denseLaunch)
+		case tiling.OneShareEach(entries, g.Units):
+			cells := blocks * (q + 1 - tile.Dense)
 			work += float64(cells+g.Units) * item(min(width, t.Cols)) // a share ends in a cell, and the next begins there
-		} else { // in the end units wait for the last items, half of one on average
+		default: // in the end units wait for the last items, half of one on average
 			work += items + units/2*(item(width)+float64(min(tiling.LeastItem, t.NNZ))*nonZero)
 		}
-		if all := units*sharedLaunch + work + g.rest(&t, rest); best.Panels == 0 || all < best.Seconds {
+		if tile.Dense > 0 {
+			work += units * (denseLaunch + t.denseTile()/2)
+		}
+		if work += g.rest(&t, rest); best.Panels == 0 || work < best.Seconds {
 			tile.Panels = q + 1
-			best = Prediction{Tile: tile, Seconds: all, Panels: q + 1, Segments: segments}
+			best = Prediction{Tile: tile, Seconds: work, Panels: q + 1, Segments: segments}
 			inPanels = t.NNZ - rest
 		}
 	}

@@ -129,7 +129,8 @@ func (r *Resident) gpu() *model.GPU {
 }
 
 // SharedTiles returns the tiles of the shared scheme that a search tries on a GPU: for each slice of K a panel as wide as
-// shared memory takes, blocks of rows as the model has them, and 1, 2, 4, … panels up to all that are useful.
+// shared memory takes, blocks of rows as the model has them, and 1, 2, 4, … panels up to all that are useful; and where panels may be
+// dense, all that are useful and 1, 2, 4, … dense ones, and only these.
 func (r *Resident) SharedTiles(k, elemBytes int) ([]model.Tile, error) {
 	gpu := r.gpu()
 	var tiles []model.Tile
@@ -148,6 +149,14 @@ func (r *Resident) SharedTiles(k, elemBytes int) ([]model.Tile, error) {
 		}
 		if t.Panels = useful; useful > 0 {
 			tiles = append(tiles, t)
+		}
+		for dense := 1; gpu.Dense && elemBytes == 2 && dense <= useful; dense *= 2 {
+			t.Panels, t.Dense = useful, dense
+			tiles = append(tiles, t)
+			if dense < useful {
+				t.Panels = dense
+				tiles = append(tiles, t)
+			}
 		}
 	}
 	return tiles, nil

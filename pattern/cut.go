@@ -44,7 +44,7 @@ func (p *planner) cut(r *Resident, columns *ranked, cut tiling.SharedCut) (share
 		counts[c] = first[c+1] - first[c]
 	}
 	items, shares, blocks, places := cells.Items(rowPtr, counts)
-	shared = &Shared{Width: cut.Width, Columns: cells.Columns, Entries: places[n]}
+	shared = &Shared{Width: cut.Width, Height: cut.Height, Columns: cells.Columns, Entries: places[n]}
 	if err := shared.uploadItems(p.dev, items, shares, blocks); err != nil {
 		return shared, err
 	}

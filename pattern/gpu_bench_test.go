@@ -9,6 +9,7 @@ import (
 	"sddmmkit/backend"
 	"sddmmkit/dataset"
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 )
@@ -79,6 +80,6 @@ func planSteps(b *testing.B, dev device.Device, p *sparse.Pattern, spent map[str
 	step("starts", func() error { _, err := r.Launches(); return err })
 	step("pieces", func() error { _, err := r.Pieces(256); return err })
 	step("panels", func() error { _, err := r.CountPanels([]int{1792, 896, 448, 224}); return err })
-	step("cut", func() error { _, err := r.Shared(448, 40_960, 30); return err })
+	step("cut", func() error { _, err := r.Shared(model.Tile{Ti: 40_960, Tj: 448, Panels: 30}); return err })
 	step("transpose", func() error { _, err := r.Transpose(); return err })
 }

@@ -12,6 +12,7 @@ import (
 	"sddmmkit/backend"
 	"sddmmkit/device"
 	"sddmmkit/internal/conformance"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
@@ -250,11 +251,12 @@ func TestGPUPlansAsTheHost(t *testing.T) {
 					must(t, err)
 					return counts
 				})
-				for _, cut := range []struct{ width, height, panels int }{
-					{7, 100, 3}, {64, 1 << 16, 1}, {1000, 50, 1000}, {1 << 16, 1 << 16, 9}, {5, 1000, 0}, {50, 90, pattern.UsefulPanels},
+				for _, tile := range []model.Tile{
+					{Ti: 100, Tj: 7, Panels: 3}, {Ti: 1 << 16, Tj: 64, Panels: 1}, {Ti: 50, Tj: 1000, Panels: 1000}, {Ti: 1 << 16, Tj: 1 << 16, Panels: 9}, {Ti: 90, Tj: 50},
+					{Ti: 100, Tj: 7, Panels: 3, Dense: 2}, {Ti: 1 << 16, Tj: 64, Panels: 1, Dense: 1},
 				} {
-					compare(fmt.Sprintf("%+v", cut), func(r *pattern.Resident) any {
-						s, err := r.Shared(cut.width, cut.height, cut.panels)
+					compare(fmt.Sprintf("%+v", tile), func(r *pattern.Resident) any {
+						s, err := r.Shared(tile)
 						must(t, err)
 						return sharedText(t, s)
 					})
@@ -291,7 +293,7 @@ func popular(t *testing.T, r *pattern.Resident) {
 // sharedText is all that a Shared says.
 func sharedText(t *testing.T, s *pattern.Shared) []any {
 	t.Helper()
-	all := []any{s.Width, s.Columns, s.Entries, s.ShareCount, download(t, s.Shares), download(t, s.Items), s.PieceCount, download(t, s.Pieces),
+	all := []any{s.Width, s.Columns, s.Entries, s.ShareCount, download(t, s.Shares), download(t, s.Items), download(t, s.Dense), s.PieceCount, download(t, s.Pieces),
 		download(t, s.Cols), download(t, s.Local), download(t, s.Entry)}
 	if r := s.Rest; r != nil {
 		all = append(all, r.NNZ, download(t, r.RowPtr), download(t, r.ColIdx), download(t, r.Starts), download(t, r.At))
@@ -347,7 +349,7 @@ func TestGPUPlanningFails(t *testing.T) {
 		if _, err := r.CountPanels([]int{9}); err != nil {
 			return err
 		}
-		if _, err := r.Shared(9, 20, 4); err != nil {
+		if _, err := r.Shared(model.Tile{Ti: 20, Tj: 9, Panels: 4}); err != nil {
 			return err
 		}
 		tr, err := r.Transpose()
@@ -417,7 +419,7 @@ func TestHostPlansForGPUs(t *testing.T) {
 			if !tr.OnHost() {
 				t.Errorf("on the GPU with a least of %d non-zeros", least)
 			}
-			_, err = r.Shared(2, 2, 1)
+			_, err = r.Shared(model.Tile{Ti: 2, Tj: 2, Panels: 1})
 			must(t, err)
 			must(t, r.Close())
 		}

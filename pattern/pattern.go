@@ -30,7 +30,7 @@ type Resident struct {
 	panels      map[int]*tiling.Panels     // by width, once made
 	popular     *tiling.Popular            // once made on the host
 	ranked      *ranked                    // the same on a GPU, once made
-	shared      map[sharedKey]*Shared      // once made
+	shared      map[model.Tile]*Shared     // once made
 	panelCounts [][]tiling.PanelCount      // for the widths of model.SharedSlices, once made
 	profile     *model.Profile             // once made
 	profiling   time.Duration              // that the profile took to make

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"sddmmkit/device"
+	"sddmmkit/model"
 	"sddmmkit/tiling"
 )
 
@@ -16,10 +17,11 @@ type Shared struct {
 	Entries int64 // of Local
 
 	// Items are four numbers each: the panel, the first row of the block, the first entry and the one after the last.
-	// Share n has the items [Shares[n], Shares[n+1]).
-	Items      *device.Buffer[int64]
-	Shares     *device.Buffer[int32]
-	ShareCount int
+	// Share n has the items [Shares[n], Shares[n+1]); Dense are the items after those, which are whole cells.
+	Items, Dense *device.Buffer[int64] // Dense is a part of Items
+	Shares       *device.Buffer[int32]
+	ShareCount   int
+	Height       int // most rows of a block
 
 	// Pieces are runs of at most PieceNNZ non-zeros within a block of rows, three numbers each: the first, the
 	// one after the last, and the entry that Entry counts from.
@@ -44,34 +46,29 @@ type Rest struct {
 // PieceNNZ is the most non-zeros of one of Shared.Pieces.
 const PieceNNZ = 2048
 
-// sharedKey says how a Shared is cut.
-type sharedKey struct{ width, height, panels int }
-
-// UsefulPanels stands for all panels that use each row of B that they load at least once on average. More would be slower
-// for certain.
-const UsefulPanels = -1
-
-// Shared returns the pattern with its first panels panels of width popular columns, in blocks of height rows; UsefulPanels
-// stands for a number. It is made on first use and kept.
-func (r *Resident) Shared(width, height, panels int) (*Shared, error) {
-	key := sharedKey{width, height, panels}
-	if s, ok := r.shared[key]; ok {
+// Shared returns the pattern cut for a tile: its first t.Panels panels of t.Tj popular columns, in blocks of t.Ti rows, t.Dense of them
+// dense. No panels stands for all that use each row of B which they load at least once on average; more would be slower for certain. It is
+// made on first use and kept.
+func (r *Resident) Shared(t model.Tile) (*Shared, error) {
+	t.Tk = 0 // all slices have the same cut
+	if s, ok := r.shared[t]; ok {
 		return s, nil
 	}
-	if panels == UsefulPanels {
+	cut := tiling.SharedCut{Width: t.Tj, Height: t.Ti, Panels: t.Panels, Dense: t.Dense, Units: max(r.dev.Props().Units, 1)}
+	if cut.Panels == 0 {
 		var err error
-		if panels, err = r.usefulPanels(width, height); err != nil {
+		if cut.Panels, err = r.usefulPanels(t.Tj, t.Ti); err != nil {
 			return nil, err
 		}
 	}
-	s, err := r.cut(tiling.SharedCut{Width: width, Height: height, Panels: panels, Units: max(r.dev.Props().Units, 1)})
+	s, err := r.cut(cut)
 	if err != nil {
 		return nil, err
 	}
 	if r.shared == nil {
-		r.shared = map[sharedKey]*Shared{}
+		r.shared = map[model.Tile]*Shared{}
 	}
-	r.shared[key] = s
+	r.shared[t] = s
 	return s, nil
 }
 
@@ -88,14 +85,14 @@ func (r *Resident) cut(cut tiling.SharedCut) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shared{Width: cut.Width, Columns: len(host.Cols), Entries: int64(len(host.Local))}
+	s := &Shared{Width: cut.Width, Height: cut.Height, Columns: len(host.Cols), Entries: int64(len(host.Local))}
 	if err := s.upload(r.dev, host); err != nil {
 		return nil, fmt.Errorf("pattern.Shared: %w", errors.Join(err, s.close()))
 	}
 	return s, nil
 }
 
-// usefulPanels returns the number that UsefulPanels stands for.
+// usefulPanels returns the number that no panels stands for.
 func (r *Resident) usefulPanels(width, height int) (int, error) {
 	if width < 1 || height < 1 {
 		return 0, nil // which is no way to cut
@@ -128,6 +125,7 @@ func (s *Shared) uploadItems(dev device.Device, items []tiling.Item, shares []in
 	if s.Items, err = device.FromHost(dev, work); err != nil {
 		return err
 	}
+	s.Dense = s.Items.View(4*int64(shares[s.ShareCount]), int64(len(work)))
 	if s.Shares, err = device.FromHost(dev, shares); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"sddmmkit/device/cpu"
 	"sddmmkit/internal/conformance"
 	"sddmmkit/model"
-	"sddmmkit/pattern"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
 )
@@ -52,11 +51,11 @@ func TestShared(t *testing.T) {
 	p := every(100, 40, 8)
 	p.ColIdx[0], p.ColIdx[3] = p.ColIdx[3], p.ColIdx[0]
 	r := upload(t, dev, p)
-	s, err := r.Shared(16, 30, 2)
+	s, err := r.Shared(model.Tile{Ti: 30, Tj: 16, Panels: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := r.Shared(16, 30, 2); again != s || err != nil {
+	if again, err := r.Shared(model.Tile{Ti: 30, Tj: 16, Panels: 2}); again != s || err != nil {
 		t.Errorf("asked again: another cut, error %v", err)
 	}
 	want, err := tiling.NewShared(p, r.Popular().Order, tiling.SharedCut{Width: 16, Height: 30, Panels: 2, Units: dev.Props().Units}, 1)
@@ -83,7 +82,7 @@ func TestShared(t *testing.T) {
 		!slices.Equal(download(t, s.Rest.ColIdx), want.Rest.ColIdx) || !slices.Equal(download(t, s.Rest.At), want.RestAt) {
 		t.Error("the rest differs")
 	}
-	if _, err := r.Shared(0, 1, 1); err == nil {
+	if _, err := r.Shared(model.Tile{Ti: 1, Panels: 1}); err == nil {
 		t.Error("panels of no columns")
 	}
 }
@@ -91,7 +90,7 @@ func TestShared(t *testing.T) {
 // Pieces end with blocks of rows, and have at most PieceNNZ non-zeros.
 func TestSharedPieces(t *testing.T) {
 	r := upload(t, newGPU(device.CUDA), every(1000, 100, 10))
-	s, err := r.Shared(100, 450, 1)
+	s, err := r.Shared(model.Tile{Ti: 450, Tj: 100, Panels: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +103,7 @@ func TestSharedPieces(t *testing.T) {
 	}
 }
 
-// UsefulPanels are those with a non-zero for each column and block of rows.
+// Useful panels are those with a non-zero for each column and block of rows.
 func TestUsefulPanels(t *testing.T) {
 	p := &sparse.Pattern{Rows: 4, Cols: 6, RowPtr: []int64{0, 5, 7, 9, 10}, ColIdx: []int32{0, 1, 2, 3, 5, 1, 3, 1, 3, 1}}
 	// Columns by count: 1 has four non-zeros, 3 three, 0, 2 and 5 one, 4 none.
@@ -112,7 +111,7 @@ func TestUsefulPanels(t *testing.T) {
 		{1, 4, 5}, {1, 2, 2}, {2, 4, 4}, {2, 2, 2}, {2, 1, 0}, {6, 4, 6}, {6, 2, 0},
 	} {
 		r := upload(t, newGPU(device.CUDA), p)
-		s, err := r.Shared(test.width, test.height, pattern.UsefulPanels)
+		s, err := r.Shared(model.Tile{Ti: test.height, Tj: test.width})
 		if err != nil || s.Columns != test.columns {
 			t.Errorf("%d columns, blocks of %d rows: %d columns are in panels, want %d; error %v", test.width, test.height, s.Columns, test.columns, err)
 		}

@@ -25,3 +25,9 @@ func TestMixedOnGPUs(t *testing.T) {
 	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
 	conformance.OnGPUs(t, open, conformance.SDDMMMixed)
 }
+
+// And with dense panels.
+func TestDenseOnGPUs(t *testing.T) {
+	open := func(name string) (device.Device, error) { return backend.Open(name, backend.Options{}) }
+	conformance.OnGPUs(t, open, conformance.SDDMMDense)
+}

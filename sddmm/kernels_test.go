@@ -49,6 +49,10 @@ func TestKernelsForTheModel(t *testing.T) {
 			}
 		}
 	}
+	if kernels.DenseRows != model.DenseRows || kernels.DenseCols != model.DenseCols || kernels.DenseBytes != model.DenseBytes {
+		t.Errorf("dense tiles of %d × %d with %d bytes, the model takes %d × %d with %d", kernels.DenseRows, kernels.DenseCols, kernels.DenseBytes,
+			model.DenseRows, model.DenseCols, model.DenseBytes)
+	}
 	if kernels.FinishPiece != pattern.PieceNNZ {
 		t.Errorf("a block finishes %d non-zeros, and pieces have %d", kernels.FinishPiece, pattern.PieceNNZ)
 	}

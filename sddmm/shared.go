@@ -1,7 +1,6 @@
 package sddmm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +33,17 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b operand) (scheme, error) {
 		if !slices.Contains(kernels.Depths(a.elem), given.Tk) {
 			given.Tk = 0 // a slice of the other type, for Run or for RunMixed
 		}
+		if !kernels.HasDense(a.elem) {
+			given.Dense = 0
+		}
 		tile := pl.pat.SharedTile(given, k, elem)
-		shared, err := pl.pat.Shared(tile.Tj, tile.Ti, cmp.Or(tile.Panels, pattern.UsefulPanels))
+		shared, err := pl.pat.Shared(tile)
 		return scheme{tile, shared}, err
 	}
 	var shared *pattern.Shared
 	c, err := pl.pat.Choose(ctx, model.SDDMM, k, elem)
 	if err == nil && c.Tile != (model.Tile{}) {
-		if shared, err = pl.pat.Shared(c.Tile.Tj, c.Tile.Ti, c.Tile.Panels); err == nil {
+		if shared, err = pl.pat.Shared(c.Tile); err == nil {
 			err = pl.reserve(shared.Entries)
 		}
 	}
@@ -62,27 +64,48 @@ func (pl *Plan[T]) checkSharedTile(t model.Tile) error {
 	if dialect.TypeOf[T]() == "float" { // RunMixed
 		depths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(depths, kernels.Depths("bfloat16")))))
 	}
-	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && t.Panels >= 0 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
+	if t == (model.Tile{}) || t.Ti >= 0 && t.Ti <= 1<<16 && t.Tj >= 1 && t.Tj <= 1<<16 && t.Panels >= 0 && t.Dense >= 0 && (t.Tk == 0 || slices.Contains(depths, t.Tk)) {
 		return nil
 	}
-	return fmt.Errorf("sddmm: %d panels with tiles of %d rows, %d columns and %d of K; on %s want zeros, or 0 to 65536 rows, 1 to 65536 columns, a slice of %v of K and panels ≥ 0, 0 for a choice",
-		t.Panels, t.Ti, t.Tj, t.Tk, pl.pat.Device().Kind(), depths)
+	return fmt.Errorf("sddmm: %d panels, %d of them dense, with tiles of %d rows, %d columns and %d of K; on %s want zeros, or 0 to 65536 rows, 1 to 65536 columns, a slice of %v of K and panels ≥ 0, 0 for a choice",
+		t.Panels, t.Dense, t.Ti, t.Tj, t.Tk, pl.pat.Device().Kind(), depths)
 }
 
-// launchShared launches the kernel that keeps panels in shared memory, the one that puts its dot products in their
-// places, and the one that gathers for the rest.
+// launchShared launches the kernel that gathers for the rest, those of panels and of dense panels, and the one that puts their dot
+// products in their places.
 func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 	if rest := s.shared.Rest; rest != nil {
 		if err := pl.gather(c, &gathering{nnz: rest.NNZ, rowPtr: rest.RowPtr, at: rest.At, colIdx: rest.ColIdx, starts: rest.Starts}); err != nil {
 			return err
 		}
 	}
-	if s.shared.ShareCount == 0 {
+	if s.shared.Entries == 0 {
 		return nil
 	}
 	if err := pl.reserve(s.shared.Entries); err != nil {
 		return err
 	}
+	if s.shared.ShareCount > 0 {
+		if err := pl.launchPanels(c, s); err != nil {
+			return err
+		}
+	}
+	if s.shared.Dense.Len() > 0 {
+		if err := pl.launchDense(c, s.shared); err != nil {
+			return err
+		}
+	}
+	finish, err := pl.kernels.Load(c.dev, kernels.Finish(dialect.TypeOf[T]()))
+	if err != nil {
+		return err
+	}
+	return finish.Launch(s.shared.PieceCount, kernels.Threads, 0,
+		device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
+		s.shared.Pieces.Arg(), s.shared.Entry.Arg(), pl.dots.Arg(), c.s.Arg(), c.p.Arg())
+}
+
+// launchPanels launches the kernel that keeps panels in shared memory.
+func (pl *Plan[T]) launchPanels(c *launchCall[T], s scheme) error {
 	v := kernels.NewTile(c.a.elem, s.tile.Tk)
 	tile, err := pl.kernels.Load(c.dev, v.Variant())
 	if err != nil {
@@ -99,19 +122,27 @@ func (pl *Plan[T]) launchShared(c *launchCall[T], s scheme) error {
 			return err
 		}
 	}
-	if err := tile.Launch(int64(grid), v.Threads, bytes,
+	return tile.Launch(int64(grid), v.Threads, bytes,
 		device.Value(int32(s.shared.ShareCount)), device.Value(int32(s.shared.Width)), device.Value(int32(s.shared.Columns)), device.Value(int32(c.a.cols)),
 		s.shared.Shares.Arg(), s.shared.Items.Arg(), s.shared.Cols.Arg(), s.shared.Local.Arg(), pl.taken.Arg(), pl.dots.Arg(),
-		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes))); err != nil {
-		return err
-	}
-	finish, err := pl.kernels.Load(c.dev, kernels.Finish(dialect.TypeOf[T]()))
+		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes)))
+}
+
+// launchDense launches the kernel that makes all products of dense panels.
+func (pl *Plan[T]) launchDense(c *launchCall[T], s *pattern.Shared) error {
+	kernel, err := pl.kernels.Load(c.dev, kernels.Dense(c.a.elem))
 	if err != nil {
 		return err
 	}
-	return finish.Launch(s.shared.PieceCount, kernels.Threads, 0,
-		device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta),
-		s.shared.Pieces.Arg(), s.shared.Entry.Arg(), pl.dots.Arg(), c.s.Arg(), c.p.Arg())
+	rows := min(s.Height, pl.pat.Rows)
+	cells, parts := s.Dense.Len()/4, dialect.Blocks(int64(s.Width), kernels.DenseCols)
+	band := kernels.DenseBand(rows, cells, parts, c.dev.Props().Units)
+	bands := dialect.Blocks(int64(rows), int64(band))
+	return kernel.Launch(cells*bands*parts, kernels.DenseThreads, kernels.DenseBytes,
+		device.Value(int32(parts)), device.Value(int32(bands)), device.Value(int32(band)),
+		device.Value(int32(s.Width)), device.Value(int32(s.Columns)), device.Value(int32(c.a.cols)),
+		s.Dense.Arg(), s.Cols.Arg(), s.Local.Arg(), pl.dots.Arg(),
+		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes)))
 }
 
 // reserve makes room for n dot products, and the counter.

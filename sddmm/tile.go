@@ -27,7 +27,7 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 		pl.tile = &t
 		return nil
 	}
-	if t.Ti != 0 || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.Slice != 0 || t.Panels != 0 {
+	if t != (model.Tile{Tj: t.Tj, Tk: t.Tk}) || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.Slice != 0 {
 		return fmt.Errorf("sddmm: %d panels with tiles of %d rows, %d columns and %d of K; on a CPU want 0 rows, columns ≥ 0, a multiple of %d of K and 0 panels, for all", t.Panels, t.Ti, t.Tj, t.Tk, asm.Slice)
 	}
 	if t.Tj > 0 {

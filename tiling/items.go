@@ -1,5 +1,7 @@
 package tiling
 
+import "slices"
+
 // Item is the entries [Lo, Hi) of a cell. Lo is a multiple of SharedAlign.
 type Item struct {
 	Panel  int32
@@ -22,7 +24,7 @@ func aligned(entries int64) int64 { return ceil(entries, SharedAlign) * SharedAl
 func ceil(n, by int64) int64 { return (n + by - 1) / by }
 
 // Items makes the Items, Shares and Blocks of a pattern with the given row pointers whose cells, block by block, have counts
-// non-zeros. places[c] is the first entry of cell c; one more is the number of entries.
+// non-zeros. places[c] is the first entry of cell c; one more is the number of entries. Dense cells are an item each, in no share, after all others.
 func (c *Cells) Items(rowPtr, counts []int64) (items []Item, shares []int32, blocks []Block, places []int64) {
 	places = make([]int64, len(counts)+1)
 	for cell, n := range counts {
@@ -31,15 +33,33 @@ func (c *Cells) Items(rowPtr, counts []int64) (items []Item, shares []int32, blo
 	for b := range c.Blocks() {
 		blocks = append(blocks, Block{Lo: rowPtr[c.Rows[b]], Hi: rowPtr[c.Rows[b+1]], Entry: places[b*c.Panels]})
 	}
-	for _, p := range c.parts(rowPtr[len(rowPtr)-1], counts) {
+	enter := func(cell int, lo, hi int64) {
+		at := places[cell]
+		items = append(items, Item{Panel: int32(cell % c.Panels), Row: int32(c.Rows[cell/c.Panels]), Lo: at + lo, Hi: at + hi})
+	}
+	others := slices.Clone(counts)
+	for cell := range counts {
+		if c.dense(cell) {
+			others[cell] = 0
+		}
+	}
+	for _, p := range c.parts(rowPtr[len(rowPtr)-1], others) {
 		if p.first {
 			shares = append(shares, int32(len(items)))
 		}
-		at := places[p.cell]
-		items = append(items, Item{Panel: int32(p.cell % c.Panels), Row: int32(c.Rows[p.cell/c.Panels]), Lo: at + p.lo, Hi: at + p.hi})
+		enter(p.cell, p.lo, p.hi)
 	}
-	return items, append(shares, int32(len(items))), blocks, places
+	shares = append(shares, int32(len(items)))
+	for cell, n := range counts {
+		if c.dense(cell) && n > 0 {
+			enter(cell, 0, n)
+		}
+	}
+	return items, shares, blocks, places
 }
+
+// dense reports whether a cell is in one of the dense panels.
+func (c *Cells) dense(cell int) bool { return cell%c.Panels < c.Dense }
 
 // part is the entries [lo, hi) of a cell. The first ones of shares say so.
 type part struct {

@@ -21,7 +21,8 @@ type Shared struct {
 	Cols []int32
 
 	// Items are the work, the cells of a block of rows one after another, so that its rows of A stay in a cache. What one block of
-	// threads takes at a time is a share: number n has the items [Shares[n], Shares[n+1]).
+	// threads takes at a time is a share: number n has the items [Shares[n], Shares[n+1]). Cells of dense panels come after all
+	// shares, whole.
 	Items  []Item
 	Shares []int32
 
@@ -59,18 +60,21 @@ const minCells = 1 << 20
 const (
 	maxLocal    = 1 << 16
 	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
+	maxDense    = 1 << 30 // products of a dense cell, whose entries have numbers of 31 bits
 )
 
 // SharedCut says how to cut a Shared.
 type SharedCut struct {
 	Width, Height int // columns of a panel and most rows of a block, 1 to 65536
 	Panels        int // how many, at most
+	Dense         int // how many of them, the first ones, are dense
 	Units         int // of the GPU, each of which has one item at a time
 }
 
 // Cells is how a Shared is cut before anything is put into it. It depends on the row pointers alone.
 type Cells struct {
 	Width, Columns, Panels int   // columns of a panel, and in all panels; panels
+	Dense                  int   // panels, the first ones, that are dense
 	Units                  int   // of the GPU
 	Rows                   []int // block b has the rows [Rows[b], Rows[b+1])
 }
@@ -80,11 +84,14 @@ type Cells struct {
 func NewCells(rowPtr []int64, cols int, cut SharedCut) (*Cells, error) {
 	const op = "tiling.NewShared"
 	nnz := rowPtr[len(rowPtr)-1]
-	if cut.Width < 1 || cut.Height < 1 || cut.Width > maxLocal || cut.Height > maxLocal || cut.Panels < 0 || cut.Units < 1 {
-		return nil, fmt.Errorf("%s: %d panels of %d columns in blocks of %d rows for %d units; want 1 to %d columns and rows, and a unit",
-			op, cut.Panels, cut.Width, cut.Height, cut.Units, maxLocal)
+	if cut.Width < 1 || cut.Height < 1 || cut.Width > maxLocal || cut.Height > maxLocal || cut.Panels < 0 || cut.Dense < 0 || cut.Units < 1 {
+		return nil, fmt.Errorf("%s: %d panels of %d columns, %d of them dense, in blocks of %d rows for %d units; want 1 to %d columns and rows, and a unit",
+			op, cut.Panels, cut.Width, cut.Dense, cut.Height, cut.Units, maxLocal)
 	}
-	c := &Cells{Width: cut.Width, Columns: cols, Units: cut.Units, Rows: rowBlocks(rowPtr, cut.Height, maxBlockNNZ)}
+	if cut.Dense > 0 && cut.Width*cut.Height > maxDense {
+		return nil, fmt.Errorf("%s: dense panels of %d columns in blocks of %d rows; want at most %d products", op, cut.Width, cut.Height, maxDense)
+	}
+	c := &Cells{Width: cut.Width, Columns: cols, Dense: cut.Dense, Units: cut.Units, Rows: rowBlocks(rowPtr, cut.Height, maxBlockNNZ)}
 	if cut.Panels < (cols+cut.Width-1)/cut.Width {
 		c.Columns = cut.Panels * cut.Width
 	}

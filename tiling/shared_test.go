@@ -1,6 +1,7 @@
 package tiling
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -16,7 +17,7 @@ const testUnits = 132
 
 // checkShared: every non-zero is in the rest or once in the items, both ways; cells are in order and aligned, and
 // indices within bounds.
-func checkShared(t *testing.T, p *sparse.Pattern, s *Shared) {
+func checkShared(t *testing.T, p *sparse.Pattern, s *Shared, dense int) {
 	t.Helper()
 	rowOf := make([]int, p.NNZ())
 	for i := range p.Rows {
@@ -51,15 +52,25 @@ func checkShared(t *testing.T, p *sparse.Pattern, s *Shared) {
 	if at != p.NNZ() || (s.Rest == nil) != (rest == 0) || s.Rest != nil && (s.Rest.NNZ() != rest || s.Rest.Validate() != nil || s.Rest.Rows != p.Rows) {
 		t.Fatalf("blocks end at %d of %d non-zeros, %d are the rest", at, p.NNZ(), rest)
 	}
-	checkItems(t, p, s, of, rowOf)
+	checkItems(t, p, s, dense, of, rowOf)
 }
 
-// checkItems: items have all entries in order; what fills up cells repeats the last one.
-func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, of []int64, rowOf []int) {
+// checkItems: items of shares, and dense cells between them, have all entries in order; what fills up cells repeats the last one.
+func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, dense int, of []int64, rowOf []int) {
 	t.Helper()
 	at := int64(0)
 	var last Item
+	shared := int(s.Shares[len(s.Shares)-1])
 	for n, it := range s.Items {
+		if (n >= shared) != (int(it.Panel) < dense) {
+			t.Fatalf("item %d of %d, of which %d are in shares, is %+v; %d panels are dense", n, len(s.Items), shared, it, dense)
+		}
+	}
+	inOrder := slices.SortedFunc(slices.Values(s.Items), func(a, b Item) int { return cmp.Compare(a.Lo, b.Lo) })
+	for n, it := range inOrder {
+		if n > 0 && int(it.Panel) < dense && it.Panel == last.Panel && it.Row == last.Row {
+			t.Fatalf("dense cell %+v is cut", it)
+		}
 		sameCell := n > 0 && it.Panel == last.Panel && it.Row == last.Row
 		if n > 0 && !sameCell {
 			for ; at%SharedAlign != 0; at++ {
@@ -72,7 +83,7 @@ func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, of []int64, rowOf []
 			}
 		}
 		if it.Lo != at || it.Hi <= it.Lo || it.Lo%SharedAlign != 0 || int(it.Panel)*s.Width >= len(s.Cols) ||
-			it.Hi-it.Lo > max(ItemEntries(p.NNZ(), testUnits), 4*LeastItem) {
+			int(it.Panel) >= dense && it.Hi-it.Lo > max(ItemEntries(p.NNZ(), testUnits), 4*LeastItem) {
 			t.Fatalf("item %d is %+v, want it from %d on", n, it, at)
 		}
 		before := int64(-1)
@@ -106,12 +117,12 @@ func TestShared(t *testing.T) {
 	for range 100 {
 		p := shuffled(rng, random(rng, rng.IntN(40), rng.IntN(50), float64(1+rng.IntN(4))))
 		by := NewPopular(p, 2).Order
-		for _, cut := range [][3]int{{1, 1, 3}, {5, 7, 2}, {5, 7, 100}, {16, 1, 1}, {16, 64, 0}, {50, 40, 1}, {1 << 16, 1 << 16, math.MaxInt}} {
-			s, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, 1+rng.IntN(3))
+		for _, cut := range [][4]int{{1, 1, 3, 0}, {5, 7, 2, 1}, {5, 7, 100, 4}, {16, 1, 1, 7}, {16, 64, 0, 2}, {50, 40, 1, 1}, {1 << 16, 1 << 16, math.MaxInt, 0}} {
+			s, err := NewShared(p, by, SharedCut{Width: cut[0], Height: cut[1], Panels: cut[2], Dense: cut[3], Units: testUnits}, 1+rng.IntN(3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkShared(t, p, s)
+			checkShared(t, p, s, cut[3])
 			if want := by.Old[:min(p.Cols, min(cut[2], p.Cols)*cut[0])]; !slices.Equal(s.Cols, want) {
 				t.Fatalf("%d panels of %d: columns %v, want %v", cut[2], cut[0], s.Cols, want)
 			}
@@ -123,14 +134,14 @@ func TestShared(t *testing.T) {
 func TestSharedForAnyThreads(t *testing.T) {
 	p := uniform(20_000, 3000, 20)
 	by := NewPopular(p, 1).Order
-	for _, cut := range [][3]int{{1000, 1 << 16, 2}, {64, 500, 47}} {
-		want, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, 1)
+	for _, cut := range [][4]int{{1000, 1 << 13, 2, 1}, {64, 500, 47, 20}} {
+		want, err := NewShared(p, by, SharedCut{Width: cut[0], Height: cut[1], Panels: cut[2], Dense: cut[3], Units: testUnits}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkShared(t, p, want)
+		checkShared(t, p, want, cut[3])
 		for _, threads := range []int{2, 3, 16} {
-			if got, err := NewShared(p, by, SharedCut{cut[0], cut[1], cut[2], testUnits}, threads); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := NewShared(p, by, SharedCut{Width: cut[0], Height: cut[1], Panels: cut[2], Dense: cut[3], Units: testUnits}, threads); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: %d threads cut otherwise; error %v", cut, threads, err)
 			}
 		}
@@ -243,23 +254,26 @@ func TestSharedErrors(t *testing.T) {
 	p := long(1 << 20)
 	by := NewPopular(p, 1).Order
 	for _, test := range []struct {
-		width, height, panels int
-		by                    Order
-		want                  string
+		cut  SharedCut
+		by   Order
+		want string
 	}{
-		{0, 1, 1, by, "panels of 0 columns"},
-		{1, 0, 1, by, "blocks of 0 rows"},
-		{1<<16 + 1, 1, 1, by, "want 1 to 65536"},
-		{1, 1<<16 + 1, 1, by, "want 1 to 65536"},
-		{1, 1, -1, by, "-1 panels"},
-		{1, 1, 1, Order{}, "an order of 0 columns for a pattern of 1048576"},
-		{1, 1, 1 << 20, by, "too many for"},
+		{SharedCut{Width: 0, Height: 1, Panels: 1}, by, "1 panels of 0 columns"},
+		{SharedCut{Width: 1, Height: 0, Panels: 1}, by, "blocks of 0 rows"},
+		{SharedCut{Width: 1<<16 + 1, Height: 1, Panels: 1}, by, "want 1 to 65536"},
+		{SharedCut{Width: 1, Height: 1<<16 + 1, Panels: 1}, by, "want 1 to 65536"},
+		{SharedCut{Width: 1, Height: 1, Panels: -1}, by, "-1 panels"},
+		{SharedCut{Width: 1, Height: 1, Panels: 1, Dense: -1}, by, "-1 of them dense"},
+		{SharedCut{Width: 1 << 15, Height: 1<<15 + 1, Panels: 1, Dense: 1}, by, "dense panels of 32768 columns in blocks of 32769 rows"},
+		{SharedCut{Width: 1, Height: 1, Panels: 1}, Order{}, "an order of 0 columns for a pattern of 1048576"},
+		{SharedCut{Width: 1, Height: 1, Panels: 1 << 20}, by, "too many for"},
 	} {
-		if _, err := NewShared(p, test.by, SharedCut{test.width, test.height, test.panels, testUnits}, 1); err == nil || !strings.Contains(err.Error(), test.want) {
+		test.cut.Units = testUnits
+		if _, err := NewShared(p, test.by, test.cut, 1); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("error %v, want %q", err, test.want)
 		}
 	}
-	if _, err := NewShared(&sparse.Pattern{Rows: 1 << 40, RowPtr: []int64{0}}, Order{}, SharedCut{1, 1, 1, 1}, 1); err == nil {
+	if _, err := NewShared(&sparse.Pattern{Rows: 1 << 40, RowPtr: []int64{0}}, Order{}, SharedCut{Width: 1, Height: 1, Panels: 1, Units: 1}, 1); err == nil {
 		t.Error("2⁴⁰ rows passed")
 	}
 }
@@ -315,14 +329,14 @@ func FuzzShared(f *testing.F) {
 	f.Add([]byte{}, uint16(0), uint16(1), uint16(1), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, cols, width, height uint16, panels uint8) {
 		p := fromBytes(data, int(cols))
-		s, err := NewShared(p, NewPopular(p, 1).Order, SharedCut{int(width), int(height), int(panels), 1 + int(panels)/2}, 3)
+		s, err := NewShared(p, NewPopular(p, 1).Order, SharedCut{Width: int(width), Height: int(height), Panels: int(panels), Dense: int(panels) / 3, Units: 1 + int(panels)/2}, 3)
 		if err != nil {
 			if width == 0 || height == 0 {
 				return
 			}
 			t.Fatal(err)
 		}
-		checkShared(t, p, s)
+		checkShared(t, p, s, int(panels)/3)
 	})
 }
 
@@ -338,7 +352,9 @@ func BenchmarkShared(b *testing.B) {
 	})
 	for _, width := range []int{1792, 448, 224} {
 		b.Run("width="+itoa(width), func(b *testing.B) {
-			benchNNZ(b, p, func() { _, _ = NewShared(p, c.Order, SharedCut{width, 20_000, math.MaxInt, testUnits}, 0) })
+			benchNNZ(b, p, func() {
+				_, _ = NewShared(p, c.Order, SharedCut{Width: width, Height: 20_000, Panels: math.MaxInt, Units: testUnits}, 0)
+			})
 		})
 	}
 }

@@ -287,8 +287,6 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
 	case f.cold && onCPU:
 		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
-	case p.suite.Tiling.By == bench.TileBySearch && slices.ContainsFunc(p.in32, func(t string) bool { return t != "" }):
-		return nil, usagef("--tile %s: there are no tiles for --type bfloat16 and float16", f.tile)
 	case changed("out") && f.out == "", changed("export") && f.export == "":
 		return nil, usagef("--out and --export want the name of a file")
 	case f.export != "" && len(p.suite.Matrices) != 1:

@@ -116,7 +116,7 @@ func Variants() []*dialect.Variant {
 		for _, tile := range GramTiles {
 			rowwise(Gram(tile), "gram.h", define{"TILE": tile})
 			if tile == tensorTile {
-				all[len(all)-1].Targets = []int{60, 90}
+				all[len(all)-1].Targets = []dialect.Target{"60", "90"}
 			}
 		}
 

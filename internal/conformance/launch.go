@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -459,9 +460,9 @@ func launchTarget(t *testing.T, dev device.Launcher) {
 		if _, err := fmt.Sscanf(dev.Props().Architecture, "sm_%d", &cc); err != nil {
 			t.Fatalf("architecture %q, want sm_ and a compute capability", dev.Props().Architecture)
 		}
-		for _, target := range dialect.Targets {
-			if target <= cc {
-				want = target
+		for _, target := range kernels.Target.BuiltFor() {
+			if n, err := strconv.Atoi(string(target)); err == nil && n <= cc {
+				want = n
 			}
 		}
 	}

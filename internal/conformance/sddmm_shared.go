@@ -72,7 +72,7 @@ func sharedDepths[T Float](t *testing.T, dev device.Device) {
 			}
 		}
 	}
-	cut, err := pat.Shared(sharedTile.Tj, sharedTile.Ti, pattern.UsefulPanels)
+	cut, err := pat.Shared(sharedTile)
 	must(t, err)
 	if cut.Items.Len() < 6*4 || cut.Rest == nil {
 		t.Errorf("%d items and rest %v: the test does not test what it should", cut.Items.Len()/4, cut.Rest)
@@ -188,7 +188,7 @@ func sharedQueue[T Float](t *testing.T, dev device.Device) {
 	for range 2 {
 		c.check(t, c.runAligned(t, dev, pl, 0, 0))
 	}
-	cut, err := pat.Shared(tile.Tj, tile.Ti, pattern.UsefulPanels)
+	cut, err := pat.Shared(tile)
 	must(t, err)
 	if cut.ShareCount <= 2*units {
 		t.Errorf("%d shares for %d units: the test does not test what it should", cut.ShareCount, units)

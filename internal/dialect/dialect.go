@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sddmmkit/device"
@@ -35,9 +36,23 @@ func VectorOf(t string) int {
 	return 4
 }
 
-// Targets are the compute capabilities that PTX is made for: the base, which newer devices run too, and
-// those for which some kernels have code of their own.
-var Targets = []int{60, 80, 90}
+// Target is a compute capability that PTX is made for, ten times as a number. Newer devices run it, too, but where it ends with an a:
+// such code has instructions that others do not have.
+type Target string
+
+// Targets are those that there are, by rising number: the base, and those for which some kernels have code of their own.
+var Targets = []Target{"60", "80", "90", "90a"}
+
+// cc returns the compute capability.
+func (t Target) cc() int {
+	n, _ := strconv.Atoi(strings.TrimSuffix(string(t), "a"))
+	return n
+}
+
+// Runs reports whether devices of compute capability cc run code for the target.
+func (t Target) Runs(cc int) bool {
+	return t.cc() == cc || t.cc() < cc && !strings.HasSuffix(string(t), "a")
+}
 
 // TypeOf returns the one of Types that T is.
 func TypeOf[T device.Real]() string {
@@ -81,7 +96,7 @@ type Variant struct {
 	Defines []Define // the macros that specialise it
 	Vectors bool     // whether it loads rows as vector.h says
 	Before  []string // files in Files that precede it
-	Targets []int    // of Targets, for which the code differs; nil is the base alone
+	Targets []Target // of Targets, by rising number, for which the code differs; nil is the base alone
 }
 
 // Define is a macro.
@@ -113,7 +128,7 @@ func (v *Variant) Source() (string, error) {
 }
 
 // BuiltFor returns the targets that the variant has PTX for.
-func (v *Variant) BuiltFor() []int {
+func (v *Variant) BuiltFor() []Target {
 	if v.Targets == nil {
 		return Targets[:1]
 	}
@@ -121,19 +136,21 @@ func (v *Variant) BuiltFor() []int {
 }
 
 // PTXFile returns the file that holds the variant's PTX for a target.
-func (v *Variant) PTXFile(target int) string { return fmt.Sprintf("ptx/sm_%d/%s.ptx", target, v.Name) }
+func (v *Variant) PTXFile(target Target) string {
+	return fmt.Sprintf("ptx/sm_%s/%s.ptx", target, v.Name)
+}
 
 // PTX returns the PTX for the newest target that compute capability cc runs.
 func (v *Variant) PTX(cc int) ([]byte, error) {
-	best := 0
+	var best Target
 	for _, t := range v.BuiltFor() {
-		if t <= cc {
-			best = max(best, t)
+		if t.Runs(cc) {
+			best = t
 		}
 	}
-	if best == 0 {
-		return nil, fmt.Errorf("kernel %s: compute capability %d.%d: %w; it needs %d.%d", v.Name, cc/10, cc%10,
-			device.ErrUnsupported, v.BuiltFor()[0]/10, v.BuiltFor()[0]%10)
+	if best == "" {
+		least := v.BuiltFor()[0].cc()
+		return nil, fmt.Errorf("kernel %s: compute capability %d.%d: %w; it needs %d.%d", v.Name, cc/10, cc%10, device.ErrUnsupported, least/10, least%10)
 	}
 	ptx, err := fs.ReadFile(v.Files, v.PTXFile(best))
 	if err != nil {

@@ -19,7 +19,7 @@ func variant() *dialect.Variant {
 			"ptx/sm_80/fill_f32_k4.ptx": {Data: []byte("eighty")},
 		},
 		Defines: []dialect.Define{{"T", "float"}, {"K", 4}},
-		Targets: []int{60, 80},
+		Targets: []dialect.Target{"60", "80"},
 	}
 }
 
@@ -60,7 +60,10 @@ func TestPTX(t *testing.T) {
 	if _, err := v.PTX(52); !errors.Is(err, device.ErrUnsupported) || !strings.Contains(err.Error(), "5.2") {
 		t.Errorf("too old: %v", err)
 	}
-	v.Targets = []int{90}
+	v.Targets = []dialect.Target{"60", "90a"}
+	if got, err := v.PTX(100); string(got) != "sixty" {
+		t.Errorf("10.0 runs %q, %v: code for 9.0 alone?", got, err)
+	}
 	if _, err := v.PTX(90); err == nil || !strings.Contains(err.Error(), "internal/ptx") {
 		t.Errorf("not generated: %v", err)
 	}

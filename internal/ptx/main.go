@@ -62,7 +62,7 @@ func main() {
 }
 
 // compiler compiles a kernel for a target.
-type compiler func(name, source string, target int) (ptx []byte, log string, err error)
+type compiler func(name, source string, target dialect.Target) (ptx []byte, log string, err error)
 
 // result says what generate did.
 type result struct{ files, changed, removed, bytes int }
@@ -89,11 +89,11 @@ func generate(p kernels, compile compiler, warnings io.Writer) (result, error) {
 			wanted[path] = true
 			ptx, log, err := compile(v.Name, source, target)
 			if err != nil {
-				failed = errors.Join(failed, fmt.Errorf("%s for sm_%d: %w\n%s", v.Name, target, err, log))
+				failed = errors.Join(failed, fmt.Errorf("%s for sm_%s: %w\n%s", v.Name, target, err, log))
 				continue
 			}
 			if log != "" {
-				fmt.Fprintf(warnings, "%s for sm_%d: %s\n", v.Name, target, log)
+				fmt.Fprintf(warnings, "%s for sm_%s: %s\n", v.Name, target, log)
 			}
 			changed, size, err := write(path, ptx)
 			if err != nil {

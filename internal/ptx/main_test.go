@@ -37,20 +37,20 @@ func TestCommitted(t *testing.T) {
 			}
 			for _, target := range v.BuiltFor() {
 				if !slices.Contains(dialect.Targets, target) {
-					t.Errorf("%s: %s: sm_%d is no target", p.folder, v.Name, target)
+					t.Errorf("%s: %s: sm_%s is no target", p.folder, v.Name, target)
 				}
 				wanted[v.PTXFile(target)] = true
-				ptx, err := v.PTX(target)
+				ptx, err := fs.ReadFile(v.Files, v.PTXFile(target))
 				if err != nil {
 					t.Errorf("%s: %v", p.folder, err)
 					continue
 				}
 				text := string(ptx)
 				if !strings.HasPrefix(text, generated+".version ") || !strings.Contains(text, "\n.target sm_"+strings.TrimPrefix(filepath.Dir(v.PTXFile(target)), "ptx/sm_")+"\n") {
-					t.Errorf("%s: %s for sm_%d starts with %.100q", p.folder, v.Name, target, text)
+					t.Errorf("%s: %s for sm_%s starts with %.100q", p.folder, v.Name, target, text)
 				}
 				if !strings.Contains(text, ".visible .entry "+v.Name+"(") || strings.Count(text, ".entry ") != 1 {
-					t.Errorf("%s: %s for sm_%d has not the one entry point of that name", p.folder, v.Name, target)
+					t.Errorf("%s: %s for sm_%s has not the one entry point of that name", p.folder, v.Name, target)
 				}
 			}
 		}
@@ -97,11 +97,11 @@ func TestGenerate(t *testing.T) {
 	}
 	files := fstest.MapFS{"k.h": {Data: []byte("KERNEL(1, NAME)() {}\n")}}
 	p := kernels{folder, []*dialect.Variant{
-		{Name: "a", File: "k.h", Files: files, Targets: []int{60, 90}},
+		{Name: "a", File: "k.h", Files: files, Targets: []dialect.Target{"60", "90"}},
 		{Name: "b", File: "k.h", Files: files},
 	}}
 	broken := ""
-	compile := func(name, source string, target int) ([]byte, string, error) {
+	compile := func(name, source string, target dialect.Target) ([]byte, string, error) {
 		if name == broken {
 			return nil, "error: line 7", errors.New("nvrtcResult 6")
 		}

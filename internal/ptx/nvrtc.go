@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"sddmmkit/internal/dialect"
 	"sddmmkit/internal/dl"
 )
 
@@ -86,7 +87,7 @@ func (n *nvrtc) call(name string, function uintptr, args ...uintptr) error {
 }
 
 // compile compiles a kernel for a target. The log holds errors and warnings.
-func (n *nvrtc) compile(name, source string, target int) (ptx []byte, log string, err error) {
+func (n *nvrtc) compile(name, source string, target dialect.Target) (ptx []byte, log string, err error) {
 	var program uintptr
 	src, file := cString(source), cString(name+".cu")
 	if err := n.call("nvrtcCreateProgram", n.createProgram, uintptr(unsafe.Pointer(&program)),
@@ -95,7 +96,7 @@ func (n *nvrtc) compile(name, source string, target int) (ptx []byte, log string
 	}
 	defer func() { dl.Call(n.destroyProgram, uintptr(unsafe.Pointer(&program))) }()
 
-	architecture, fma := cString(fmt.Sprintf("--gpu-architecture=compute_%d", target)), cString("--fmad=true")
+	architecture, fma := cString(fmt.Sprintf("--gpu-architecture=compute_%s", target)), cString("--fmad=true")
 	options := []*byte{&architecture[0], &fma[0]}
 	var pinned runtime.Pinner // options holds pointers, which the call alone does not keep in place
 	defer pinned.Unpin()

@@ -102,13 +102,13 @@ func (g Gather) Variant() *dialect.Variant {
 
 // targets returns what the kernel is built for: 8.0 has tensor cores for 16 bits, and on 9.0 kernels begin before earlier ones end
 // (AFTER_EARLIER). Those for many slices have no code for 9.0 and so do not, for their warps would lose step with each other.
-func (g Gather) targets() []int {
-	all := []int{60}
+func (g Gather) targets() []dialect.Target {
+	all := []dialect.Target{"60"}
 	if g.tensor() {
-		all = append(all, 80)
+		all = append(all, "80")
 	}
 	if g.Vector > 1 && g.manySlices() == 0 {
-		all = append(all, 90)
+		all = append(all, "90")
 	}
 	return all
 }
@@ -187,6 +187,9 @@ func Variants() []*dialect.Variant {
 		all = append(all, Scale(t), Finish(t))
 	}
 	for _, t := range dialect.Types {
+		if HasDense(t) {
+			all = append(all, Dense(t))
+		}
 		for _, depth := range Depths(t) {
 			all = append(all, NewTile(t, depth).Variant())
 		}

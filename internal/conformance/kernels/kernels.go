@@ -18,20 +18,20 @@ var Groups = []int{1, 2, 4, 8, 16, 32}
 
 // The kernels, named by what they do; see the files for their arguments.
 var (
-	Fill     = variant("fill", "T", "int")               // y[i] = value
-	Axpy32   = variant("axpy", "T", "float")             // y[i] = fma(a, x[i], y[i])
-	Axpy64   = variant("axpy", "T", "double")            //
-	BlockSum = variant("block_sum", "T", "float")        // sums of blocks, through SHARED memory
-	Sum32    = variant("sum_threads", "T", "float")      // sums of groups as large as a block
-	Sum64    = variant("sum_threads", "T", "double")     //
-	Mirror   = variant("mirror", "T", "float")           // blocks backwards, through dynamic shared memory
-	Convert  = variant("convert", "T", "float")          // half and bfloat16 to float and back
-	Quads    = variant("quads", "T", "float")            // 16 bytes at a time
-	Optional = variant("optional", "T", "int")           // buffers that may be missing
-	Echo     = variant("echo", "T", "int")               // one argument of each kind, written out
-	Step     = variant("step", "T", "int")               // y[i] = 3·y[i] + k, whose order shows
-	Take     = variant("take", "T", "int")               // each thread takes a number
-	Target   = variant("target", "T", "int", 60, 80, 90) // which PTX runs
+	Fill     = variant("fill", "T", "int")                     // y[i] = value
+	Axpy32   = variant("axpy", "T", "float")                   // y[i] = fma(a, x[i], y[i])
+	Axpy64   = variant("axpy", "T", "double")                  //
+	BlockSum = variant("block_sum", "T", "float")              // sums of blocks, through SHARED memory
+	Sum32    = variant("sum_threads", "T", "float")            // sums of groups as large as a block
+	Sum64    = variant("sum_threads", "T", "double")           //
+	Mirror   = variant("mirror", "T", "float")                 // blocks backwards, through dynamic shared memory
+	Convert  = variant("convert", "T", "float")                // half and bfloat16 to float and back
+	Quads    = variant("quads", "T", "float")                  // 16 bytes at a time
+	Optional = variant("optional", "T", "int")                 // buffers that may be missing
+	Echo     = variant("echo", "T", "int")                     // one argument of each kind, written out
+	Step     = variant("step", "T", "int")                     // y[i] = 3·y[i] + k, whose order shows
+	Take     = variant("take", "T", "int")                     // each thread takes a number
+	Target   = variant("target", "T", "int", "60", "80", "90") // which PTX runs
 )
 
 // Lanes returns the kernel that adds up groups of lanes, of Groups, for type T, "float" or "double".
@@ -71,7 +71,7 @@ func groups(file, t string, lanes int) *dialect.Variant {
 	return v
 }
 
-func variant(file, macro, t string, targets ...int) *dialect.Variant {
+func variant(file, macro, t string, targets ...dialect.Target) *dialect.Variant {
 	return &dialect.Variant{
 		Name: "test_" + file + "_" + t, File: file + ".h", Files: files, Targets: targets,
 		Defines: []dialect.Define{{Name: macro, Value: t}, {Name: "BLOCK_THREADS", Value: Threads}},
