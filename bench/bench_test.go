@@ -305,6 +305,7 @@ func TestParseTiling(t *testing.T) {
 		"none": {By: TileNone}, "model": {By: TileByModel}, "exhaustive": {By: TileBySearch},
 		"0x4096x128": {By: TileGiven, Tile: model.Tile{Tj: 4096, Tk: 128}}, "0x7x0": {By: TileGiven, Tile: model.Tile{Tj: 7}},
 		"4096x448x128x5": {By: TileGiven, Tile: model.Tile{Ti: 4096, Tj: 448, Tk: 128, Panels: 5}},
+		"0x448x64x5x2":   {By: TileGiven, Tile: model.Tile{Tj: 448, Tk: 64, Panels: 5, Dense: 2}},
 	} {
 		got, err := ParseTiling(text)
 		if err != nil || got != want {
@@ -314,7 +315,7 @@ func TestParseTiling(t *testing.T) {
 			t.Errorf("%s is written as %s", text, back)
 		}
 	}
-	for _, text := range []string{"", "given", "1x2", "0x1x2x3x4", "0xax0", "0x-1x0", "0x99999999999x0"} {
+	for _, text := range []string{"", "given", "1x2", "0x1x2x3x4x5", "0xax0", "0x-1x0", "0x99999999999x0"} {
 		if _, err := ParseTiling(text); err == nil {
 			t.Errorf("%q passes", text)
 		}

@@ -354,7 +354,7 @@ func TestTitles(t *testing.T) {
 func TestSearchOnGPUs(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {
 		m := random[float32](t, 600, 300)
-		for _, c := range []Case{{Op: SDDMM, K: 32}, {Op: SpMM, K: 32}, {Op: SpMMT, K: 32}} {
+		for _, c := range []Case{{Op: SDDMM, K: 32}, {Op: SDDMM, K: 32, Stored: "bfloat16"}, {Op: SpMM, K: 32}, {Op: SpMMT, K: 32}} {
 			c.Tiling.By = TileBySearch
 			rec, err := Run(ctxb, device.Device(dev), m, c, brief)
 			if err != nil {

@@ -226,7 +226,6 @@ DEVICE void mma_(float *c, const uint4 *a, uint b0, uint b1)
 
 #define LINE_WORDS 32 // of a cache line
 #define EACH 8 // entries that a thread looks at together
-#define NO_ROW 0x7fffffff
 
 KERNEL(BLOCK_THREADS, NAME)
 (int parts, int bands, int height, int width, int columns, int k, IN(long, item), IN(int, cols), IN(uint, places), OUT(float, dots),
@@ -238,7 +237,8 @@ KERNEL(BLOCK_THREADS, NAME)
 	AT_OUT(float, dots);
 	AT_IN(E, a);
 	AT_IN(E, b);
-	SHARED int next; // entry: what FIND_ENTRY has found, and what the next ROWS rows begin with
+	SHARED int next; // entry that FIND_ENTRY has found
+	THREADS_SCRATCH(int, BLOCK_THREADS);
 	LOCAL char *shared = SHARED_BYTES + STAGES_AT(SHARED_BYTES);
 	LOCAL uint4 *stages = (LOCAL uint4 *)shared;
 	LOCAL float *tile = (LOCAL float *)shared;
@@ -288,28 +288,25 @@ KERNEL(BLOCK_THREADS, NAME)
 		BARRIER();
 		PUT_SUMS(tile);
 		BARRIER();
-		const int beyond = row + ROWS;
-		for (int e0 = from + THREAD; e0 < entries; e0 += EACH * BLOCK_THREADS) {
-			int r[EACH], c[EACH], after[EACH]; // row and column of an entry, and the row of the next one
+		int taken = 0; // entries of these rows that the thread has had
+		for (int e0 = from + THREAD, now = EACH; now == EACH; e0 += EACH * BLOCK_THREADS) {
+			uint w[EACH]; // as in words, with the first of these rows as row 0; too large for any for entries of other rows and past the last
+			float x[EACH];
+			UNROLLED for (int u = 0; u < EACH; u++)
+				w[u] = e0 + u * BLOCK_THREADS < entries ? FETCH(words + e0 + u * BLOCK_THREADS) - ((uint)row << 16) : 0xffffffffu;
+			now = 0;
 			UNROLLED for (int u = 0; u < EACH; u++) {
-				const int e = e0 + u * BLOCK_THREADS;
-				const uint w = e < entries ? FETCH(words + e) : 0;
-				r[u] = e < entries ? (int)(w >> 16) : NO_ROW;
-				c[u] = (int)(w & 0xffff) - part;
-				after[u] = e + 1 < entries ? ROW(e + 1) : NO_ROW;
+				const uint c = (w[u] & 0xffff) - (uint)part;
+				const int ours = w[u] < ROWS << 16;
+				now += ours;
+				x[u] = ours && c < COLS ? tile[(w[u] >> 16) * PITCH + c] : 0;
 			}
-			UNROLLED for (int u = 0; u < EACH; u++) {
-				if (r[u] >= beyond)
-					continue;
-				if (c[u] >= 0 && c[u] < COLS)
-					dot[e0 + u * BLOCK_THREADS] = tile[(r[u] - row) * PITCH + c[u]];
-				if (after[u] >= beyond)
-					next = e0 + u * BLOCK_THREADS + 1;
-			}
-			if (r[EACH - 1] >= beyond)
-				break;
+			UNROLLED for (int u = 0; u < EACH; u++)
+				if (w[u] < ROWS << 16 && (w[u] & 0xffff) - (uint)part < COLS)
+					dot[e0 + u * BLOCK_THREADS] = x[u];
+			taken += now;
 		}
-		BARRIER(); // before slices come to where the sums are
-		from = next;
+		SUM_THREADS(taken, BLOCK_THREADS); // and slices may come again to where the sums are
+		from += taken;
 	}
 }
