@@ -15,7 +15,7 @@ var SharedSlices = []int{128, 256, 512, 1024}
 // Sides of a tile of dense panels, whose products a block of threads makes together, and the shared memory that it takes.
 const (
 	DenseRows  = 128
-	DenseCols  = 224
+	DenseCols  = tiling.DenseWidth
 	DenseBytes = 3*(DenseRows+DenseCols)*128 + 1024
 )
 
@@ -88,7 +88,7 @@ const (
 	denseSlice  = 1450 // of a tile of a dense panel, in each slice of denseDepth elements of K
 	denseDepth  = 64
 	denseTile   = 3500 // of a tile, beside its slices: waiting for the first one, and handing on sums
-	denseEntry  = 0.35 // of a non-zero, in each tile of the panel's columns: looking at it
+	denseEntry  = 0.5  // of a non-zero, picking its product
 	denseLaunch = 8000
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
@@ -227,7 +227,7 @@ func (t *SharedTask) denseTile() float64 { return denseTile + denseSlice*t.slice
 func (t *SharedTask) dense(cols, height int, nnz int64) float64 {
 	parts := float64((cols + DenseCols - 1) / DenseCols)
 	high := t.Rows/height*((height+DenseRows-1)/DenseRows) + (t.Rows%height+DenseRows-1)/DenseRows
-	return float64(high)*parts*t.denseTile() + float64(nnz)*(parts*denseEntry+finishNonZero)
+	return float64(high)*parts*t.denseTile() + float64(nnz)*(denseEntry+finishNonZero)
 }
 
 // shared returns the cycles, as Seconds, with slices of depth elements and as many panels as make it fastest, the first ones dense

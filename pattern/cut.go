@@ -69,7 +69,7 @@ type cellWork struct {
 
 // sortCells makes a cellWork, whose buffers are among the scratch or the pattern's.
 func (p *planner) sortCells(r *Resident, columns *ranked, cells *tiling.Cells, s *scratch) (w *cellWork, err error) {
-	w = &cellWork{cells: cells, none: cells.Panels * cells.Blocks()}
+	w = &cellWork{cells: cells, none: cells.Each * cells.Blocks()}
 	launches, err := r.Launches()
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func (p *planner) sortCells(r *Resident, columns *ranked, cells *tiling.Cells, s
 	if err != nil {
 		return nil, err
 	}
-	err = p.launch(kernels.Cells(), r.NNZ, device.Value(r.NNZ), device.Value(int32(cells.Blocks())), device.Value(int32(cells.Panels)),
-		device.Value(int32(cells.Width)), device.Value(int32(cells.Columns)), device.Value(int32(w.none)),
+	err = p.launch(kernels.Cells(), r.NNZ, device.Value(r.NNZ), device.Value(int32(cells.Blocks())), device.Value(int32(cells.Each)),
+		device.Value(int32(cells.DenseColumns())), device.Value(int32(tiling.DenseWidth)), device.Value(int32(cells.Width)), device.Value(int32(cells.Columns)), device.Value(int32(w.none)),
 		w.cuts.Arg(), r.RowPtr.Arg(), r.ColIdx.Arg(), w.starts.Arg(), columns.new.Arg(), keys.Arg())
 	if err == nil {
 		w.sorted, err = sortKeys[int64](p, keys, w.none, rising)
@@ -123,7 +123,8 @@ func (p *planner) enter(r *Resident, columns *ranked, w *cellWork, shared *Share
 		return err
 	}
 	*s = append(*s, at)
-	return p.launch(kernels.Entries(), r.NNZ, device.Value(r.NNZ), device.Value(int32(w.cells.Panels)), device.Value(int32(w.cells.Width)), device.Value(int32(w.none)),
+	return p.launch(kernels.Entries(), r.NNZ, device.Value(r.NNZ), device.Value(int32(w.cells.Each)),
+		device.Value(int32(w.cells.DenseColumns())), device.Value(int32(tiling.DenseWidth)), device.Value(int32(w.cells.Width)), device.Value(int32(w.none)),
 		w.cuts.Arg(), r.RowPtr.Arg(), r.ColIdx.Arg(), w.starts.Arg(), columns.new.Arg(),
 		w.sorted.keys.Arg(), w.sorted.from.Arg(), w.first.Arg(), at.Arg(), shared.Local.Arg(), shared.Entry.Arg())
 }

@@ -49,7 +49,7 @@ func TestKernelsForTheModel(t *testing.T) {
 			}
 		}
 	}
-	if kernels.DenseRows != model.DenseRows || kernels.DenseCols != model.DenseCols || kernels.DenseBytes != model.DenseBytes {
+	if kernels.DenseRows != model.DenseRows || kernels.DenseCols != model.DenseCols || model.DenseCols != tiling.DenseWidth || kernels.DenseBytes != model.DenseBytes {
 		t.Errorf("dense tiles of %d × %d with %d bytes, the model takes %d × %d with %d", kernels.DenseRows, kernels.DenseCols, kernels.DenseBytes,
 			model.DenseRows, model.DenseCols, model.DenseBytes)
 	}

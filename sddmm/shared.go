@@ -135,12 +135,11 @@ func (pl *Plan[T]) launchDense(c *launchCall[T], s *pattern.Shared) error {
 		return err
 	}
 	rows := min(s.Height, pl.pat.Rows)
-	cells, parts := s.Dense.Len()/4, dialect.Blocks(int64(s.Width), kernels.DenseCols)
-	band := kernels.DenseBand(rows, cells, parts, c.dev.Props().Units)
+	cells := s.Dense.Len() / 4
+	band := kernels.DenseBand(rows, cells, c.dev.Props().Units)
 	bands := dialect.Blocks(int64(rows), int64(band))
-	return kernel.Launch(cells*bands*parts, kernels.DenseThreads, kernels.DenseBytes,
-		device.Value(int32(parts)), device.Value(int32(bands)), device.Value(int32(band)),
-		device.Value(int32(s.Width)), device.Value(int32(s.Columns)), device.Value(int32(c.a.cols)),
+	return kernel.Launch(cells*bands, kernels.DenseThreads, kernels.DenseBytes,
+		device.Value(int32(bands)), device.Value(int32(band)), device.Value(int32(s.Columns)), device.Value(int32(c.a.cols)),
 		s.Dense.Arg(), s.Cols.Arg(), s.Local.Arg(), pl.dots.Arg(),
 		c.a.from(0), device.Value(int32(c.a.bytes)), c.b.from(0), device.Value(int32(c.b.bytes)))
 }

@@ -4,7 +4,7 @@ import "slices"
 
 // Item is the entries [Lo, Hi) of a cell. Lo is a multiple of SharedAlign.
 type Item struct {
-	Panel  int32
+	Panel  int32 // number of a panel, or of DenseWidth columns for a dense cell
 	Row    int32 // first of the block of rows
 	Lo, Hi int64
 }
@@ -31,11 +31,14 @@ func (c *Cells) Items(rowPtr, counts []int64) (items []Item, shares []int32, blo
 		places[cell+1] = places[cell] + aligned(n)
 	}
 	for b := range c.Blocks() {
-		blocks = append(blocks, Block{Lo: rowPtr[c.Rows[b]], Hi: rowPtr[c.Rows[b+1]], Entry: places[b*c.Panels]})
+		blocks = append(blocks, Block{Lo: rowPtr[c.Rows[b]], Hi: rowPtr[c.Rows[b+1]], Entry: places[b*c.Each]})
 	}
 	enter := func(cell int, lo, hi int64) {
-		at := places[cell]
-		items = append(items, Item{Panel: int32(cell % c.Panels), Row: int32(c.Rows[cell/c.Panels]), Lo: at + lo, Hi: at + hi})
+		at, panel := places[cell], cell%c.Each
+		if !c.dense(cell) {
+			panel += c.Dense - c.denseCells()
+		}
+		items = append(items, Item{Panel: int32(panel), Row: int32(c.Rows[cell/c.Each]), Lo: at + lo, Hi: at + hi})
 	}
 	others := slices.Clone(counts)
 	for cell := range counts {
@@ -59,7 +62,7 @@ func (c *Cells) Items(rowPtr, counts []int64) (items []Item, shares []int32, blo
 }
 
 // dense reports whether a cell is in one of the dense panels.
-func (c *Cells) dense(cell int) bool { return cell%c.Panels < c.Dense }
+func (c *Cells) dense(cell int) bool { return cell%c.Each < c.denseCells() }
 
 // part is the entries [lo, hi) of a cell. The first ones of shares say so.
 type part struct {

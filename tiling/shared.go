@@ -11,8 +11,8 @@ import (
 )
 
 // Shared is a pattern cut for GPUs that keep rows of B in shared memory: panels of Width columns, the popular ones
-// first, crossed with blocks of at most Height rows. What a panel and a block of rows have in common is a cell, and the
-// work is in Items: a cell or a piece of one each. Non-zeros whose columns are in no panel are the Rest.
+// first, crossed with blocks of at most Height rows. What a panel and a block of rows have in common is a cell, or several of at most
+// DenseWidth columns where the panel is dense, and the work is in Items: a cell or a piece of one each. Non-zeros whose columns are in no panel are the Rest.
 type Shared struct {
 	Width  int // columns of a panel, at most 65536
 	Height int // most rows of a block, at most 65536
@@ -27,7 +27,7 @@ type Shared struct {
 	Shares []int32
 
 	// Local[e] is a non-zero of the pattern in row item.Row + Local[e]>>16 and column
-	// Cols[item.Panel·Width + Local[e]&65535]. The entries of a cell are by row, and in a row as in the
+	// Cols[item.Panel·Width + Local[e]&65535], with DenseWidth in the place of Width for dense cells. The entries of a cell are by row, and in a row as in the
 	// pattern. A cell has a multiple of SharedAlign of them: copies of the last one fill up, and belong to no item.
 	Local []uint32
 
@@ -60,7 +60,6 @@ const minCells = 1 << 20
 const (
 	maxLocal    = 1 << 16
 	maxBlockNNZ = 1 << 31 // and so its entries have numbers of 32 bits
-	maxDense    = 1 << 30 // products of a dense cell, whose entries have numbers of 31 bits
 )
 
 // SharedCut says how to cut a Shared.
@@ -71,12 +70,33 @@ type SharedCut struct {
 	Units         int // of the GPU, each of which has one item at a time
 }
 
+// DenseWidth is the columns of dense panels that are cells of their own: as many as a block of threads multiplies.
+const DenseWidth = 224
+
 // Cells is how a Shared is cut before anything is put into it. It depends on the row pointers alone.
 type Cells struct {
-	Width, Columns, Panels int   // columns of a panel, and in all panels; panels
-	Dense                  int   // panels, the first ones, that are dense
-	Units                  int   // of the GPU
-	Rows                   []int // block b has the rows [Rows[b], Rows[b+1])
+	Width, Columns int   // columns of a panel, and in all panels
+	Dense          int   // panels, the first ones, that are dense
+	Each           int   // cells of a block of rows: those of dense panels and then the panels
+	Units          int   // of the GPU
+	Rows           []int // block b has the rows [Rows[b], Rows[b+1])
+}
+
+// DenseColumns returns the columns in dense panels.
+func (c *Cells) DenseColumns() int { return min(c.Dense*c.Width, c.Columns) }
+
+// denseCells returns the cells of a block of rows that are dense.
+func (c *Cells) denseCells() int { return (c.DenseColumns() + DenseWidth - 1) / DenseWidth }
+
+// place returns the cell of a block of rows that has the column of a rank, and where in it the column is.
+func (c *Cells) place(rank int) place {
+	if rank >= c.Columns {
+		return place{-1, 0}
+	}
+	if dense := c.DenseColumns(); rank >= dense {
+		return place{int32(c.denseCells() + (rank-dense)/c.Width), int32((rank - dense) % c.Width)}
+	}
+	return place{int32(rank / DenseWidth), int32(rank % DenseWidth)}
 }
 
 // NewCells cuts a pattern with the given row pointers and number of columns. There may be no more cells than non-zeros, or about a million when that is more, and no more than
@@ -88,16 +108,14 @@ func NewCells(rowPtr []int64, cols int, cut SharedCut) (*Cells, error) {
 		return nil, fmt.Errorf("%s: %d panels of %d columns, %d of them dense, in blocks of %d rows for %d units; want 1 to %d columns and rows, and a unit",
 			op, cut.Panels, cut.Width, cut.Dense, cut.Height, cut.Units, maxLocal)
 	}
-	if cut.Dense > 0 && cut.Width*cut.Height > maxDense {
-		return nil, fmt.Errorf("%s: dense panels of %d columns in blocks of %d rows; want at most %d products", op, cut.Width, cut.Height, maxDense)
-	}
-	c := &Cells{Width: cut.Width, Columns: cols, Dense: cut.Dense, Units: cut.Units, Rows: rowBlocks(rowPtr, cut.Height, maxBlockNNZ)}
+	c := &Cells{Width: cut.Width, Columns: cols, Units: cut.Units, Rows: rowBlocks(rowPtr, cut.Height, maxBlockNNZ)}
 	if cut.Panels < (cols+cut.Width-1)/cut.Width {
 		c.Columns = cut.Panels * cut.Width
 	}
-	c.Panels = (c.Columns + cut.Width - 1) / cut.Width
-	if cells := int64(c.Panels) * int64(c.Blocks()); cells > min(max(nnz, minCells), math.MaxInt32) {
-		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, c.Panels, c.Blocks(), nnz)
+	c.Dense = min(cut.Dense, (c.Columns+cut.Width-1)/cut.Width)
+	c.Each = c.denseCells() + (c.Columns-c.DenseColumns()+cut.Width-1)/cut.Width
+	if cells := int64(c.Each) * int64(c.Blocks()); cells > min(max(nnz, minCells), math.MaxInt32) {
+		return nil, fmt.Errorf("%s: %d panels and %d blocks of rows are too many for %d non-zeros", op, c.Each, c.Blocks(), nnz)
 	}
 	return c, nil
 }
@@ -119,10 +137,8 @@ func NewShared(p *sparse.Pattern, by Order, cut SharedCut, threads int) (*Shared
 		return nil, err
 	}
 	w := &sharedWork{p: p, cells: cells, columns: make([]place, p.Cols), threads: parallel.Threads(threads)}
-	for at, j := range by.Old {
-		if w.columns[j] = (place{int32(at / cut.Width), int32(at % cut.Width)}); at >= cells.Columns {
-			w.columns[j].panel = -1
-		}
+	for rank, j := range by.Old {
+		w.columns[j] = cells.place(rank)
 	}
 	s := &Shared{Width: cut.Width, Height: cut.Height, Cols: by.Old[:cells.Columns]}
 	w.cutChunks()
@@ -162,13 +178,13 @@ type sharedWork struct {
 	threads int
 }
 
-// place is where a column is: in a panel, -1 for the rest, and within it.
-type place struct{ panel, local int32 }
+// place is where a column is: in a cell of each block, -1 for the rest, and within it.
+type place struct{ cell, local int32 }
 
 type sharedChunk struct {
 	lo, hi int     // rows
 	block  int     //
-	next   []int64 // per panel: how many entries, then where the next one goes
+	next   []int64 // per cell: how many entries, then where the next one goes
 }
 
 // cutChunks cuts the blocks of rows into chunks, no more than keep their counts within the size of the pattern.
@@ -176,7 +192,7 @@ func (w *sharedWork) cutChunks() {
 	blocks := w.cells.Blocks()
 	parts := 1
 	if blocks > 0 {
-		parts = int(max(1, min(int64((4*w.threads+blocks-1)/blocks), w.p.NNZ()/int64(max(w.cells.Panels*blocks, 4096)))))
+		parts = int(max(1, min(int64((4*w.threads+blocks-1)/blocks), w.p.NNZ()/int64(max(w.cells.Each*blocks, 4096)))))
 	}
 	for b := range blocks {
 		lo, rows := w.cells.Rows[b], w.cells.Rows[b+1]-w.cells.Rows[b]
@@ -186,15 +202,15 @@ func (w *sharedWork) cutChunks() {
 	}
 }
 
-// count counts the entries of every chunk in every panel, and returns the row pointers of the rest.
+// count counts the entries of every chunk in every cell, and returns the row pointers of the rest.
 func (w *sharedWork) count() (rest []int64) {
 	rest = make([]int64, w.p.Rows+1)
 	chunkLoop(w.threads, len(w.chunks), func(n int) {
 		c := &w.chunks[n]
-		c.next = make([]int64, w.cells.Panels)
+		c.next = make([]int64, w.cells.Each)
 		for i := c.lo; i < c.hi; i++ {
 			for _, j := range w.p.Row(i) {
-				if q := w.columns[j].panel; q >= 0 {
+				if q := w.columns[j].cell; q >= 0 {
 					c.next[q]++
 				} else {
 					rest[i+1]++
@@ -210,11 +226,11 @@ func (w *sharedWork) count() (rest []int64) {
 
 // place makes the items, turns counts into places and returns the number of entries.
 func (w *sharedWork) place(s *Shared) int64 {
-	panels := w.cells.Panels
-	counts := make([]int64, w.cells.Blocks()*panels)
+	each := w.cells.Each
+	counts := make([]int64, w.cells.Blocks()*each)
 	for _, c := range w.chunks {
 		for q, n := range c.next {
-			counts[c.block*panels+q] += n
+			counts[c.block*each+q] += n
 		}
 	}
 	var places []int64
@@ -222,7 +238,7 @@ func (w *sharedWork) place(s *Shared) int64 {
 	next := slices.Clone(places)
 	for _, c := range w.chunks {
 		for q, n := range c.next {
-			at := &next[c.block*panels+q]
+			at := &next[c.block*each+q]
 			c.next[q], *at = *at, *at+n
 		}
 	}
@@ -244,13 +260,13 @@ func (w *sharedWork) fill(s *Shared) {
 			for z := w.p.RowPtr[i]; z < w.p.RowPtr[i+1]; z++ {
 				j := w.p.ColIdx[z]
 				at := w.columns[j]
-				if at.panel < 0 {
+				if at.cell < 0 {
 					s.Rest.ColIdx[rest], s.RestAt[rest], s.Entry[z] = j, z, NoEntry
 					rest++
 					continue
 				}
-				e := c.next[at.panel]
-				c.next[at.panel]++
+				e := c.next[at.cell]
+				c.next[at.cell]++
 				s.Local[e], s.Entry[z] = local|uint32(at.local), uint32(e-base)
 			}
 		}

@@ -62,35 +62,40 @@ func checkItems(t *testing.T, p *sparse.Pattern, s *Shared, dense int, of []int6
 	var last Item
 	shared := int(s.Shares[len(s.Shares)-1])
 	for n, it := range s.Items {
-		if (n >= shared) != (int(it.Panel) < dense) {
+		if n < shared && int(it.Panel) < dense || n >= shared && int(it.Panel)*DenseWidth >= dense*s.Width {
 			t.Fatalf("item %d of %d, of which %d are in shares, is %+v; %d panels are dense", n, len(s.Items), shared, it, dense)
 		}
 	}
+	whole := map[Item]bool{}
+	for _, it := range s.Items[shared:] {
+		whole[it] = true
+	}
 	inOrder := slices.SortedFunc(slices.Values(s.Items), func(a, b Item) int { return cmp.Compare(a.Lo, b.Lo) })
 	for n, it := range inOrder {
-		if n > 0 && int(it.Panel) < dense && it.Panel == last.Panel && it.Row == last.Row {
-			t.Fatalf("dense cell %+v is cut", it)
+		width := s.Width
+		if whole[it] {
+			width = DenseWidth
 		}
-		sameCell := n > 0 && it.Panel == last.Panel && it.Row == last.Row
+		sameCell := n > 0 && it.Panel == last.Panel && it.Row == last.Row && !whole[it] && !whole[last]
 		if n > 0 && !sameCell {
 			for ; at%SharedAlign != 0; at++ {
 				if of[at] != 0 || s.Local[at] != s.Local[last.Hi-1] {
 					t.Fatalf("entry %d fills up and is non-zero %d", at, of[at]-1)
 				}
 			}
-			if it.Row < last.Row || it.Row == last.Row && it.Panel < last.Panel {
+			if it.Row < last.Row || it.Row == last.Row && whole[it] == whole[last] && it.Panel <= last.Panel {
 				t.Fatalf("item %+v comes after %+v", it, last)
 			}
 		}
-		if it.Lo != at || it.Hi <= it.Lo || it.Lo%SharedAlign != 0 || int(it.Panel)*s.Width >= len(s.Cols) ||
-			int(it.Panel) >= dense && it.Hi-it.Lo > max(ItemEntries(p.NNZ(), testUnits), 4*LeastItem) {
+		if it.Lo != at || it.Hi <= it.Lo || it.Lo%SharedAlign != 0 || int(it.Panel)*width >= len(s.Cols) ||
+			!whole[it] && it.Hi-it.Lo > max(ItemEntries(p.NNZ(), testUnits), 4*LeastItem) {
 			t.Fatalf("item %d is %+v, want it from %d on", n, it, at)
 		}
 		before := int64(-1)
 		for e := it.Lo; e < it.Hi; e++ {
 			z := of[e] - 1
-			row, col := int(it.Row)+int(s.Local[e]>>16), s.Cols[int(it.Panel)*s.Width+int(s.Local[e]&0xffff)]
-			if z <= before || rowOf[z] != row || p.ColIdx[z] != col || int(s.Local[e]>>16) >= s.Height || int(s.Local[e]&0xffff) >= s.Width {
+			row, col := int(it.Row)+int(s.Local[e]>>16), s.Cols[int(it.Panel)*width+int(s.Local[e]&0xffff)]
+			if z <= before || rowOf[z] != row || p.ColIdx[z] != col || int(s.Local[e]>>16) >= s.Height || int(s.Local[e]&0xffff) >= min(width, s.Width*max(dense, 1)) {
 				t.Fatalf("item %+v: entry %d is row %d, column %d; non-zero %d after %d is row %d, column %d", it, e, row, col, z, before, rowOf[z], p.ColIdx[z])
 			}
 			before = z
@@ -151,7 +156,7 @@ func TestSharedForAnyThreads(t *testing.T) {
 // Items are smaller in the end, and none is larger than it may be.
 func TestLastItems(t *testing.T) {
 	const units, nnz = 132, 30_000_000
-	c := &Cells{Panels: 30, Units: units, Rows: []int{0, 100, 200}}
+	c := &Cells{Each: 30, Units: units, Rows: []int{0, 100, 200}}
 	counts := slices.Repeat([]int64{500_000}, 60)
 	items, shares, _, places := c.Items(slices.Concat(make([]int64, 200), []int64{nnz}), counts)
 	most := ItemEntries(nnz, units)
@@ -177,8 +182,8 @@ func TestEvenShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
 		height := 1 + rng.IntN(3000)
-		c := &Cells{Panels: 1 + rng.IntN(60), Units: 1 + rng.IntN(200), Rows: []int{0, height, height + 1 + rng.IntN(height)}}
-		counts, nnz := make([]int64, 2*c.Panels), int64(0)
+		c := &Cells{Each: 1 + rng.IntN(60), Units: 1 + rng.IntN(200), Rows: []int{0, height, height + 1 + rng.IntN(height)}}
+		counts, nnz := make([]int64, 2*c.Each), int64(0)
 		for n := range counts {
 			counts[n] = rng.Int64N(1+rng.Int64N(30_000)) * rng.Int64N(2)
 			nnz += counts[n]
@@ -213,7 +218,7 @@ func checkParts(t *testing.T, c *Cells, counts []int64, items []Item, places []i
 		at := places[cell]
 		for at < places[cell]+n {
 			it := items[next]
-			if it.Lo != at || it.Hi <= at || it.Hi > places[cell]+n || it.Lo%SharedAlign != 0 || int(it.Panel) != cell%c.Panels || int(it.Row) != c.Rows[cell/c.Panels] {
+			if it.Lo != at || it.Hi <= at || it.Hi > places[cell]+n || it.Lo%SharedAlign != 0 || int(it.Panel) != cell%c.Each || int(it.Row) != c.Rows[cell/c.Each] {
 				t.Fatalf("item %d is %+v, want cell %d from %d on", next, it, cell, at)
 			}
 			at, next = it.Hi, next+1
@@ -264,7 +269,6 @@ func TestSharedErrors(t *testing.T) {
 		{SharedCut{Width: 1, Height: 1<<16 + 1, Panels: 1}, by, "want 1 to 65536"},
 		{SharedCut{Width: 1, Height: 1, Panels: -1}, by, "-1 panels"},
 		{SharedCut{Width: 1, Height: 1, Panels: 1, Dense: -1}, by, "-1 of them dense"},
-		{SharedCut{Width: 1 << 15, Height: 1<<15 + 1, Panels: 1, Dense: 1}, by, "dense panels of 32768 columns in blocks of 32769 rows"},
 		{SharedCut{Width: 1, Height: 1, Panels: 1}, Order{}, "an order of 0 columns for a pattern of 1048576"},
 		{SharedCut{Width: 1, Height: 1, Panels: 1 << 20}, by, "too many for"},
 	} {

@@ -25,7 +25,7 @@ func (c *Cells) evenShares(counts []int64) []part {
 		if n == 0 {
 			continue
 		}
-		b := cell / c.Panels
+		b := cell / c.Each
 		rows := float64(c.Rows[b+1] - c.Rows[b])
 		active := rows * -math.Expm1(-float64(n)/rows) // if columns are where they are by chance
 		each[cell] = 1 + rowCost*active/float64(n)

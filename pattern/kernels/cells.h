@@ -1,7 +1,7 @@
-// cells[z] = the cell of non-zero z: block·panels + panel, or none where its column is in no panel. Column j is the one of rank
-// ranks[j], and panels have width of the first columns; blocks have the rows from one of cuts to the next.
+// cells[z] = the cell of non-zero z: block·each + cell_of its column, or none where its column is in no panel. Column j is the one of rank
+// ranks[j], and the first columns are in panels; blocks have the rows from one of cuts to the next.
 KERNEL(BLOCK_THREADS, NAME)
-(long nnz, int blocks, int panels, int width, int columns, int none, IN(int, cuts), IN(long, row_ptr), IN(int, col_idx), IN(int, starts), IN(int, ranks), OUT(int, cells))
+(long nnz, int blocks, int each, int dense, int dense_width, int width, int columns, int none, IN(int, cuts), IN(long, row_ptr), IN(int, col_idx), IN(int, starts), IN(int, ranks), OUT(int, cells))
 {
 	AT_IN(int, cuts);
 	AT_IN(long, row_ptr);
@@ -16,7 +16,7 @@ KERNEL(BLOCK_THREADS, NAME)
 	int cell = none;
 	if (rank < columns) {
 		const int row = row_of(row_ptr, z, FETCH(starts + g), FETCH(starts + g + 1));
-		cell = block_of(cuts, row, blocks) * panels + rank / width;
+		cell = block_of(cuts, row, blocks) * each + cell_of(rank, dense, dense_width, width);
 	}
 	cells[z] = cell;
 }

@@ -5,7 +5,7 @@
 #define NONE 0xffffffffu
 
 KERNEL(BLOCK_THREADS, NAME)
-(long nnz, int panels, int width, int none, IN(int, cuts), IN(long, row_ptr), IN(int, col_idx), IN(int, starts), IN(int, ranks),
+(long nnz, int each, int dense, int dense_width, int width, int none, IN(int, cuts), IN(long, row_ptr), IN(int, col_idx), IN(int, starts), IN(int, ranks),
  IN(int, cells), IN(long, from), IN(long, first), IN(long, places), OUT(uint, words), OUT(uint, entry))
 {
 	AT_IN(int, cuts);
@@ -28,13 +28,13 @@ KERNEL(BLOCK_THREADS, NAME)
 		entry[z] = NONE;
 		return;
 	}
-	const int block = cell / panels;
+	const int block = cell / each;
 	const int row = row_of(row_ptr, z, FETCH(starts + g), FETCH(starts + g + 1)) - FETCH(cuts + block);
-	const int column = FETCH(ranks + FETCH(col_idx + z)) % width;
+	const int column = column_of(FETCH(ranks + FETCH(col_idx + z)), dense, dense_width, width);
 	const long e = FETCH(places + cell) + s - FETCH(first + cell);
 	const uint word = (uint)row << 16 | (uint)column;
 	words[e] = word;
-	entry[z] = (uint)(e - FETCH(places + block * panels));
+	entry[z] = (uint)(e - FETCH(places + block * each));
 	if (s + 1 == FETCH(first + cell + 1))
 		for (long fill = e + 1; fill % ALIGN != 0; fill++)
 			words[fill] = word;

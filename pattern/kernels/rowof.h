@@ -24,3 +24,14 @@ DEVICE int block_of(const GLOBAL int *cuts, int row, int blocks)
 	}
 	return lo;
 }
+
+// The cell of a block of rows that has the column of a rank, and where in it the column is: the first dense columns are in cells of
+// dense_width, the others in cells of width.
+DEVICE int cell_of(int rank, int dense, int dense_width, int width)
+{
+	return rank < dense ? rank / dense_width : (dense + dense_width - 1) / dense_width + (rank - dense) / width;
+}
+DEVICE int column_of(int rank, int dense, int dense_width, int width)
+{
+	return rank < dense ? rank % dense_width : (rank - dense) % width;
+}

@@ -14,11 +14,11 @@ const DenseThreads = 256
 // DenseBytes is the shared memory of a block of Dense: three slices of 128 bytes of the rows of a tile, from a multiple of 1024 on.
 const DenseBytes = 3*(DenseRows+DenseCols)*128 + 1024
 
-// DenseBand returns the rows of a cell of at most rows rows that a block of threads takes, where a part has a part of each of cells cells of parts
-// parts, on a device with units multiprocessors: a whole number of tiles, few enough for each multiprocessor to have several bands.
-func DenseBand(rows int, cells, parts int64, units int) int {
+// DenseBand returns the rows that a block of threads takes, of cells cells with at most rows rows, on a device with units
+// multiprocessors: a whole number of tiles, few enough for each multiprocessor to have several bands.
+func DenseBand(rows int, cells int64, units int) int {
 	const longest, wanted = 8, 8
-	tiles := dialect.Blocks(int64(rows), DenseRows) * cells * parts
+	tiles := dialect.Blocks(int64(rows), DenseRows) * cells
 	return DenseRows * int(min(max(tiles/int64(wanted*max(units, 1)), 1), longest))
 }
 

@@ -2,7 +2,7 @@
 // ROWS rows of A and COLS columns are made, both from shared memory, and those of non-zeros are picked out of them (cuSDDMM's
 // SM-SM scheme, section III, on tensor cores). tiling.Shared has the order of the non-zeros and what is a cell.
 //
-// A block of threads has COLS columns of a cell's panel and a band of height of its rows, and takes ROWS of these after the other. K is done in slices of
+// A block of threads has a cell, COLS columns of a panel, and a band of height of its rows, and takes ROWS of these after the other. K is done in slices of
 // DEPTH elements, 128 bytes of a row, of which STAGES are on their way or being multiplied. Sums stay in registers until K ends,
 // and then take the place of the slices.
 //
@@ -228,7 +228,7 @@ DEVICE void mma_(float *c, const uint4 *a, uint b0, uint b1)
 #define EACH 8 // entries that a thread looks at together
 
 KERNEL(BLOCK_THREADS, NAME)
-(int parts, int bands, int height, int width, int columns, int k, IN(long, item), IN(int, cols), IN(uint, places), OUT(float, dots),
+(int bands, int height, int columns, int k, IN(long, item), IN(int, cols), IN(uint, places), OUT(float, dots),
  IN(E, a), uint a_bytes, IN(E, b), uint b_bytes SHARED_ARG)
 {
 	AT_IN(long, item);
@@ -247,9 +247,9 @@ KERNEL(BLOCK_THREADS, NAME)
 #ifdef __CUDA_ARCH__
 	const int lane = THREAD % WARP;
 #endif
-	const int part = (int)(BLOCK % parts) * COLS, begin = (int)(BLOCK / parts % bands) * height;
-	const GLOBAL long *it = item + BLOCK / parts / bands * 4;
-	const int first = (int)FETCH(it) * width + part; // column, among cols
+	const int begin = (int)(BLOCK % bands) * height;
+	const GLOBAL long *it = item + BLOCK / bands * 4;
+	const int first = (int)FETCH(it) * COLS; // column, among cols
 	const GLOBAL uint *words = places + FETCH(it + 2);
 	GLOBAL float *dot = dots + FETCH(it + 2);
 	const int entries = (int)(FETCH(it + 3) - FETCH(it + 2)), loads = k / V, slices = (loads + LOADS - 1) / LOADS;
@@ -290,20 +290,19 @@ KERNEL(BLOCK_THREADS, NAME)
 		BARRIER();
 		int taken = 0; // entries of these rows that the thread has had
 		for (int e0 = from + THREAD, now = EACH; now == EACH; e0 += EACH * BLOCK_THREADS) {
-			uint w[EACH]; // as in words, with the first of these rows as row 0; too large for any for entries of other rows and past the last
+			uint w[EACH]; // as in words, with the first of these rows as row 0; those of other rows and past the last are too large
 			float x[EACH];
 			UNROLLED for (int u = 0; u < EACH; u++)
 				w[u] = e0 + u * BLOCK_THREADS < entries ? FETCH(words + e0 + u * BLOCK_THREADS) - ((uint)row << 16) : 0xffffffffu;
 			now = 0;
 			UNROLLED for (int u = 0; u < EACH; u++) {
-				const uint c = (w[u] & 0xffff) - (uint)part;
-				const int ours = w[u] < ROWS << 16;
-				now += ours;
-				x[u] = ours && c < COLS ? tile[(w[u] >> 16) * PITCH + c] : 0;
+				x[u] = w[u] < ROWS << 16 ? tile[(w[u] >> 16) * PITCH + (w[u] & 0xffff)] : 0;
+				now += w[u] < ROWS << 16;
 			}
+			GLOBAL float *to = dot + e0;
 			UNROLLED for (int u = 0; u < EACH; u++)
-				if (w[u] < ROWS << 16 && (w[u] & 0xffff) - (uint)part < COLS)
-					dot[e0 + u * BLOCK_THREADS] = x[u];
+				if (w[u] < ROWS << 16)
+					to[u * BLOCK_THREADS] = x[u];
 			taken += now;
 		}
 		SUM_THREADS(taken, BLOCK_THREADS); // and slices may come again to where the sums are
