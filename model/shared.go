@@ -78,18 +78,18 @@ const (
 	usualShare  = 0.3
 
 	bankRate      = 125   // bytes of rows of B from shared memory
-	shortBankRate = 90    // the same in 16 bits, of which numbers are made
 	streamRate    = 80    // bytes of rows of A, and of panels, from L2
 	sharedSlice   = 1.0   // of a non-zero in each slice of K, beside its rows
+	shortSlice    = 2.8   // the same in 16 bits, of which numbers are made
 	finishNonZero = 0.8   // putting a result in its place
 	sharedItem    = 9000  // of an item in each slice, beside its panel: waiting for it, and for the last warp
 	sharedLaunch  = 17000 // a counter and two launches
 
-	denseSlice  = 1450 // of a tile of a dense panel, in each slice of denseDepth elements of K
+	denseSlice  = 1670 // of a tile of a dense panel, in each slice of denseDepth elements of K
 	denseDepth  = 64
-	denseTile   = 3500 // of a tile, beside its slices: waiting for the first one, and handing on sums
-	denseEntry  = 0.5  // of a non-zero, picking its product
-	denseLaunch = 8000
+	denseTile   = 1300 // of a tile, beside its slices
+	denseEntry  = 1.5  // of a non-zero: picking its product
+	denseLaunch = 4000 // a launch, beside half a tile
 
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
 	// long as many calls.
@@ -190,11 +190,11 @@ func (t *SharedTask) slicesOf(depth int) float64 { return float64((t.K + depth -
 
 // panel returns the cycles of a non-zero whose row of B is in shared memory, in slices of depth elements.
 func (t *SharedTask) panel(depth int) float64 {
-	rate := float64(bankRate)
+	slice := sharedSlice
 	if t.ElemBytes < 4 {
-		rate = shortBankRate
+		slice = shortSlice
 	}
-	return t.slicesOf(depth)*(float64(depth*t.ElemBytes)/rate+sharedSlice) + finishNonZero
+	return t.slicesOf(depth)*(float64(depth*t.ElemBytes)/bankRate+slice) + finishNonZero
 }
 
 // gather returns the cycles of a non-zero whose row of B comes from L2, or from L1 where it is one of the popular share.

@@ -143,6 +143,46 @@ func TestSharedChoices(t *testing.T) {
 	}
 }
 
+// Dense panels, as measured for A and B of 16 bits, ADR 19: the first ones of skewed patterns where K is large, all where everything is
+// dense, and none on devices that cannot.
+func TestDenseChoices(t *testing.T) {
+	props := device.Props{Units: 132, SharedBytes: 227 << 10, L2Bytes: 60 << 20, Architecture: "sm_90"}
+	with := NewGPU(props, 0, 1<<10)
+	props.Architecture = "sm_75"
+	without := NewGPU(props, 0, 1<<10)
+	for _, test := range []struct {
+		name       string
+		rows, cols int
+		nnz        int64
+		exponent   float64
+		k          int
+		least      int // dense panels
+		most       int
+	}{
+		{"like Netflix", 480_189, 17_770, 98_500_000, 0.9, 512, 1, 4},
+		{"like Netflix", 480_189, 17_770, 98_500_000, 0.9, 32, 0, 0},
+		{"like NYTimes", 300_000, 102_660, 69_600_000, 0.9, 512, 1, 2},
+		{"like NYTimes", 300_000, 102_660, 69_600_000, 0.9, 128, 0, 0},
+		{"like a web graph", 916_428, 916_428, 4_740_000, 0.8, 512, 0, 0},
+		{"a pruned layer", 8192, 8192, 13_000_000, 0, 512, 5, 37},
+		{"a pruned layer", 8192, 8192, 13_000_000, 0, 128, 5, 37},
+	} {
+		task := like(with, test.rows, test.cols, test.nnz, test.exponent, test.k, 2)
+		c := with.Choose(task)
+		checkShared(t, with, task, c)
+		if c.Tile.Dense < test.least || c.Tile.Dense > test.most || c.Tile.Dense > c.Tile.Panels || (c.Tile.Dense > 0) != strings.Contains(c.Reason, "dense") {
+			t.Errorf("%s, K = %d: tile %+v, want %d to %d dense panels: %s", test.name, test.k, c.Tile, test.least, test.most, c.Reason)
+		}
+		if c := without.Choose(task); c.Tile.Dense != 0 {
+			t.Errorf("%s, K = %d: %d dense panels without tensor cores", test.name, test.k, c.Tile.Dense)
+		}
+		task.ElemBytes = 4
+		if c := with.Choose(task); c.Tile.Dense != 0 {
+			t.Errorf("%s, K = %d: %d dense panels in float32", test.name, test.k, c.Tile.Dense)
+		}
+	}
+}
+
 func TestSharedSides(t *testing.T) {
 	g := h200()
 	for bytes, want := range map[int]int{128: 1792, 256: 896, 512: 448, 1024: 224} {

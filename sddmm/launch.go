@@ -168,6 +168,9 @@ func Kernel[T Float, E device.Real](pl *Plan[T], a, b *dense.Resident[E]) string
 	}
 	oa, ob := operandOf(a), operandOf(b)
 	if s, err := pl.scheme(context.Background(), oa, ob); err == nil && s.shared != nil {
+		if s.shared.ShareCount == 0 && s.shared.Dense.Len() > 0 {
+			return kernels.Dense(oa.elem).Name
+		}
 		return kernels.NewTile(oa.elem, s.tile.Tk).Name()
 	}
 	return kernels.NewGather(oa.elem, oa.cols, vectors(oa, ob), pl.pairs()).Name()
