@@ -127,7 +127,7 @@ func TestRunSameSum(t *testing.T) {
 			if i == 0 {
 				first = rec.Sum
 			}
-			if rec.Sum != first || tiling.By == TileGiven && (rec.Tile != tileText(tiling.Tile) || rec.TileBy != TileGiven) {
+			if rec.Sum != first || tiling.By == TileGiven && (rec.Tile != TileText(tiling.Tile) || rec.TileBy != TileGiven) {
 				t.Errorf("%s: tile %s by %s, sum %v, want %v", c.Op, rec.Tile, rec.TileBy, rec.Sum, first)
 			}
 		}
@@ -172,7 +172,7 @@ func TestMeasureWaits(t *testing.T) {
 		}
 		rec := newRecord(p, 1)
 		tile, err := measure(ctxb, c, Sampling{Warmups: 2, Samples: 3, Seconds: 1, Limit: 10}, p, op, rec)
-		if err != nil || rec.Warmups != want+2 || tile.Tj < min(settles, want)-1 || rec.Tile != tileText(tile) {
+		if err != nil || rec.Warmups != want+2 || tile.Tj < min(settles, want)-1 || rec.Tile != TileText(tile) {
 			t.Errorf("settled after %d calls: tile %v, %d calls before the samples, want %d; error %v", settles, tile, rec.Warmups, want+2, err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestParseTiling(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
-		if back := tileText(got.Tile); got.By == TileGiven && back != text {
+		if back := TileText(got.Tile); got.By == TileGiven && back != text {
 			t.Errorf("%s is written as %s", text, back)
 		}
 	}

@@ -83,7 +83,7 @@ func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *pro
 	if err := again(p, op, rec.Accuracy); err != nil {
 		return tile, err
 	}
-	rec.Tile, rec.Kernel, rec.OperandSets = tileText(tile), op.kernel, len(op.each())
+	rec.Tile, rec.Kernel, rec.OperandSets = TileText(tile), op.kernel, len(op.each())
 	rec.fill(t, calls, clock.name())
 	return tile, nil
 }

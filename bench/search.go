@@ -165,7 +165,7 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 	slices.SortStableFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
 	found := &Search{}
 	for _, c := range t.all {
-		trial := Trial{tileText(c.tile), c.least(), len(c.samples), by.predict(c.tile)}
+		trial := Trial{TileText(c.tile), c.least(), len(c.samples), by.predict(c.tile)}
 		found.Tiles = append(found.Tiles, trial)
 		if c.tile == choice.Tile {
 			found.Model = Held{trial, losses[0]}
@@ -184,7 +184,7 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 	if err := again(p, by.op, rec.Accuracy); err != nil {
 		return nil, none, err
 	}
-	rec.Tile, rec.TileBy, rec.Search = tileText(best.tile), TileBySearch, found
+	rec.Tile, rec.TileBy, rec.Search = TileText(best.tile), TileBySearch, found
 	rec.fill(timed{samples: best.samples, calls: 1}, calls, clock.name())
 	return rec, best.tile, nil
 }

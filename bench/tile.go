@@ -59,8 +59,8 @@ func ParseTiling(text string) (Tiling, error) {
 	return Tiling{By: TileGiven, Tile: model.Tile{Ti: n[0], Tj: n[1], Tk: n[2], Panels: n[3], Dense: n[4]}}, nil
 }
 
-// tileText writes a tile as ParseTiling reads it.
-func tileText(t model.Tile) string {
+// TileText writes a tile as ParseTiling reads it.
+func TileText(t model.Tile) string {
 	if t == (model.Tile{}) {
 		return "none"
 	}

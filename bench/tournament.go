@@ -68,7 +68,7 @@ func (t *tournament) enter(tile model.Tile, keep bool) (*contender, error) {
 	c := &contender{tile: tile, keep: keep}
 	s, err := t.turn(tile)
 	if err != nil {
-		return nil, fmt.Errorf("tile %s: %w", tileText(tile), err)
+		return nil, fmt.Errorf("tile %s: %w", TileText(tile), err)
 	}
 	c.samples = append(c.samples, s)
 	t.all = append(t.all, c)
@@ -84,7 +84,7 @@ func (t *tournament) round(behind float64) error {
 		}
 		s, err := t.turn(c.tile)
 		if err != nil {
-			return fmt.Errorf("tile %s: %w", tileText(c.tile), err)
+			return fmt.Errorf("tile %s: %w", TileText(c.tile), err)
 		}
 		c.samples = append(c.samples, s)
 	}

@@ -36,5 +36,6 @@
 // # GPUs
 //
 // On a GPU the choice is between two schemes: gathering rows of B from L2, and keeping those of popular columns
-// in shared memory. GPU.Choose predicts both in cycles of a multiprocessor (docs/adr/0011-shared-scheme.md).
+// in shared memory; in 16 bits some of these may be dense, so that tensor cores make all of their products. GPU.Choose predicts
+// them in cycles of a multiprocessor (docs/adr/0011-shared-scheme.md, 0019-dense-panels.md).
 package model

@@ -135,8 +135,9 @@ func (pl *Plan[T]) gather(c *launchCall[T], t *gathering) error {
 		if hi < k {
 			slices |= more
 		}
-		args := []device.Arg{device.Value(t.nnz), device.Value(int32(run)), device.Value(int32(hi - lo)), device.Value(slices),
-			device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta)}
+		args := make([]device.Arg, 0, 7+len(index)+8) // at once: a host launches small patterns one after the other
+		args = append(args, device.Value(t.nnz), device.Value(int32(run)), device.Value(int32(hi-lo)), device.Value(slices),
+			device.Value(int32(c.f)), device.Value(c.alpha), device.Value(c.beta))
 		args = append(args, index...)
 		args = append(args, t.at.Arg(), c.s.Arg(),
 			c.a.from(lo), stride(v, c.a), c.b.from(lo), stride(v, c.b), c.p.Arg(), pl.dots.Arg())

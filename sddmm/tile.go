@@ -16,8 +16,8 @@ import (
 // first calls for each K try the tiles that the model thinks best, and later calls use the fastest.
 //
 // On GPUs a tile of zeros is the scheme that gathers rows of B from L2, and any other one the scheme that keeps t.Tj
-// popular columns at a time in shared memory, in slices of t.Tk of K and blocks of t.Ti rows, 0 for a choice; there the
-// two schemes add up in different orders. K that is no multiple of 16 bytes, and rows that do not start at
+// popular columns at a time in shared memory, in slices of t.Tk of K and blocks of t.Ti rows, 0 for a choice; of the first t.Dense
+// panels RunMixed makes all products, on tensor cores. The schemes add up in different orders. K that is no multiple of 16 bytes, and rows that do not start at
 // multiples of them, are gathered in any case. Without SetTile the model chooses.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
 	if _, ok := pl.pat.Device().(device.Launcher); ok {

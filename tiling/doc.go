@@ -17,7 +17,8 @@
 //	             (figure 6)                                                        NewSMSM
 //	shared       panels of popular columns crossed with blocks of rows, for GPUs that
 //	             keep rows of B in shared memory, cut into items and shares of
-//	             these; the rest is gathered                                       NewShared
+//	             these; the rest is gathered. Of the most popular ones all products
+//	             may be made, as SM-SM does: dense panels                          NewShared
 //	order        rows or columns by falling count, so that popular ones meet       RowsByCount, ColumnsByCount
 //
 // Where the columns of every row are sorted, the part of a row that lies in a column panel is a

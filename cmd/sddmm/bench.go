@@ -101,7 +101,7 @@ Suites: ` + suiteHelp(),
 	flags.StringVar(&f.device, "device", "cpu", "what to measure: auto, cpu, cuda:N, opencl:N")
 	flags.IntSliceVar(&f.threads, "threads", []int{0}, "CPU threads, 0 for all")
 	flags.StringSliceVar(&f.types, "type", []string{"float32"}, "float32, float64, and on GPUs bfloat16, float16: A and B in 16 bits, everything else in float32")
-	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128 or 0x0x128, 0 for all; on GPUs also TixTjxTkxPANELS")
+	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128 or 0x0x128, 0 for all; on GPUs also TixTjxTkxPANELS, or TixTjxTkxPANELSxDENSE with --type bfloat16 and float16")
 	flags.IntVar(&f.samples, "samples", 10, "samples of a case at least")
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")

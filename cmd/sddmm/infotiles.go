@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"sddmmkit/backend"
+	"sddmmkit/bench"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
@@ -55,7 +55,7 @@ func explainTiles(ctx context.Context, a *app, f *infoFlags, p *sparse.Pattern) 
 			if err != nil {
 				return err
 			}
-			e := tileEvent{Event: "tile", Op: op.String(), K: k, Device: dev.Name(), Tile: tileName(c.Tile), Columns: c.Tile.Tj, Depth: c.Tile.Tk,
+			e := tileEvent{Event: "tile", Op: op.String(), K: k, Device: dev.Name(), Tile: bench.TileText(c.Tile), Columns: c.Tile.Tj, Depth: c.Tile.Tk,
 				Predicted: number(c.Seconds), Untiled: unknown, Bytes: map[string]float64{}, Reason: c.Reason}
 			if len(c.Alternatives) > 0 {
 				e.Untiled = number(c.Alternatives[0].Seconds)
@@ -74,14 +74,6 @@ func explainTiles(ctx context.Context, a *app, f *infoFlags, p *sparse.Pattern) 
 		}
 	}
 	return nil
-}
-
-// tileName writes a tile as bench's --tile takes it.
-func tileName(t model.Tile) string {
-	if t == (model.Tile{}) {
-		return "none"
-	}
-	return fmt.Sprintf("%dx%dx%d", t.Ti, t.Tj, t.Tk)
 }
 
 func millis(seconds number) string { return (seconds * 1000).format("%.3g ms") }

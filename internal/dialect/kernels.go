@@ -1,6 +1,23 @@
 package dialect
 
-import "sddmmkit/device"
+import (
+	"sync"
+
+	"sddmmkit/device"
+)
+
+// once are variants by what Once was given.
+var once sync.Map
+
+// Once returns the variant that make makes for key, the same each time; nobody may change it. To put one together takes 2 µs, as long
+// as a launch. Keys of different packages have types of their own.
+func Once[K comparable](key K, make func() *Variant) *Variant {
+	if v, ok := once.Load(key); ok {
+		return v.(*Variant)
+	}
+	v, _ := once.LoadOrStore(key, make())
+	return v.(*Variant)
+}
 
 // Kernels keeps the kernels that a plan has launched on its device, by name: to put a source together takes longer than to
 // launch. The zero value is empty. It is not safe for concurrent use.

@@ -25,8 +25,14 @@ func DenseBand(rows int, cells int64, units int) int {
 // HasDense reports whether there is Dense for A and B of type t: for those of 16 bits.
 func HasDense(t string) bool { return dialect.VectorOf(t) == 8 }
 
+// dense is what Dense is made of: a type.
+type dense string
+
 // Dense returns the kernel that makes all products of rows of A with popular columns and picks those of non-zeros.
-func Dense(t string) *dialect.Variant {
+func Dense(t string) *dialect.Variant { return dialect.Once(dense(t), dense(t).variant) }
+
+func (d dense) variant() *dialect.Variant {
+	t := string(d)
 	v := variant("sddmm_dense_"+t, "dense.h", t, DenseThreads,
 		dialect.Define{Name: "V", Value: dialect.VectorOf(t)},
 		dialect.Define{Name: "ROWS", Value: DenseRows},

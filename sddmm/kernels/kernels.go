@@ -82,7 +82,9 @@ const Warps = GatherThreads / warp
 const warp = 32
 
 // Variant returns the kernel.
-func (g Gather) Variant() *dialect.Variant {
+func (g Gather) Variant() *dialect.Variant { return dialect.Once(g, g.variant) }
+
+func (g Gather) variant() *dialect.Variant {
 	file, before := "gather.h", []string{"epilogue.h", "slices.h", "dot.h"}
 	if g.Pairs {
 		file, before = "pairs.h", before[:2]

@@ -50,7 +50,9 @@ func (t Tile) Name() string {
 }
 
 // Variant returns the kernel.
-func (t Tile) Variant() *dialect.Variant {
+func (t Tile) Variant() *dialect.Variant { return dialect.Once(t, t.variant) }
+
+func (t Tile) variant() *dialect.Variant {
 	v := variant(t.Name(), "tile.h", t.Type, t.Threads,
 		dialect.Define{Name: "V", Value: dialect.VectorOf(t.Type)},
 		dialect.Define{Name: "LANES", Value: t.Lanes},
@@ -62,8 +64,14 @@ func (t Tile) Variant() *dialect.Variant {
 // FinishPiece is the most non-zeros that a block of Finish has.
 const FinishPiece = 8 * Threads
 
-// Finish returns the kernel that computes values from the dot products of Tile.
-func Finish(t string) *dialect.Variant {
+// finish is what Finish is made of: a type.
+type finish string
+
+// Finish returns the kernel that computes values from the dot products of Tile and Dense.
+func Finish(t string) *dialect.Variant { return dialect.Once(finish(t), finish(t).variant) }
+
+func (f finish) variant() *dialect.Variant {
+	t := string(f)
 	v := variant("sddmm_finish_"+t, "finish.h", t, Threads, dialect.Define{Name: "PIECE", Value: FinishPiece})
 	v.Before = []string{"epilogue.h"}
 	return v

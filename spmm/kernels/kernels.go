@@ -201,7 +201,9 @@ func (g Gather) Places(nnz, places, grid int64) (apart, within, step int64) {
 }
 
 // Variant returns the kernel.
-func (g Gather) Variant() *dialect.Variant {
+func (g Gather) Variant() *dialect.Variant { return dialect.Once(g, g.variant) }
+
+func (g Gather) variant() *dialect.Variant {
 	file, defines := "gather.h", []dialect.Define{{Name: "V", Value: g.Vector}, {Name: "CHUNKS", Value: g.Chunks}}
 	switch g.Scheme {
 	case InOrder:
@@ -239,7 +241,9 @@ func (p Pieces) Slices(k int) int64 { return dialect.Blocks(int64(k), int64(piec
 const piecesLanes = 8
 
 // Variant returns the kernel.
-func (p Pieces) Variant() *dialect.Variant {
+func (p Pieces) Variant() *dialect.Variant { return dialect.Once(p, p.variant) }
+
+func (p Pieces) variant() *dialect.Variant {
 	return variant(fmt.Sprintf("spmm_pieces_%s_v%d", p.Type, p.Vector), "pieces.h", p.Type, Threads,
 		dialect.Define{Name: "V", Value: p.Vector},
 		dialect.Define{Name: "LANES", Value: piecesLanes})
