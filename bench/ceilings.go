@@ -8,6 +8,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/model"
+	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse"
 )
@@ -60,15 +61,7 @@ func MeasureRoofline[T sddmm.Float](ctx context.Context, dev device.Device) (Roo
 // Machine returns a device as the model sees it, for predictions beside measurements. What is not yet
 // known of the device is measured.
 func Machine(ctx context.Context, dev device.Device) (*model.Machine, error) {
-	props := dev.Props()
-	var measured device.Measured
-	if self, ok := dev.(device.Measurer); ok {
-		var err error
-		if measured, err = self.Measure(ctx, sddmm.Gather()); err != nil {
-			return nil, err
-		}
-	}
-	return model.NewMachine(props, measured, max(props.Threads, 1)), nil
+	return pattern.Machine(ctx, dev, dev.Props().Threads)
 }
 
 // better returns the higher rate and capacity at each point of two measurements of a device.

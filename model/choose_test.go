@@ -260,6 +260,26 @@ func TestHitsGrow(t *testing.T) {
 	}
 }
 
+// SpMM that does rows of C in blocks of less than a slice gathers blocks: long rows take longer than those of SDDMM's loop. Larger
+// blocks, rows of one block, and SDDMM know nothing of it.
+func TestBlocks(t *testing.T) {
+	f := wide(20_000, 100_000, 50)
+	for _, test := range []struct {
+		op       Op
+		k, block int
+		longer   bool
+	}{
+		{SpMM, 512, 256, true}, {SpMMT, 512, 256, true}, {SpMM, 512, 1024, false}, {SpMM, 512, 0, false}, {SpMM, 64, 256, false}, {SDDMM, 512, 256, false},
+	} {
+		m := testMachine(2)
+		before := m.Predict(test.op, f, test.k, 4, Tile{}).Seconds
+		m.Block = test.block
+		if after := m.Predict(test.op, f, test.k, 4, Tile{}).Seconds; (after > before) != test.longer || after < before {
+			t.Errorf("%v, K = %d, blocks of %d bytes: %v seconds, %v without", test.op, test.k, test.block, after, before)
+		}
+	}
+}
+
 func TestOpNames(t *testing.T) {
 	if SDDMM.String() != "sddmm" || SpMM.String() != "spmm" || SpMMT.String() != "spmm-t" {
 		t.Error(SDDMM, SpMM, SpMMT)

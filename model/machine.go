@@ -43,6 +43,9 @@ type Machine struct {
 	Line     int // bytes of a cache line
 	SDDMM    Costs
 	SpMM     Costs
+
+	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
+	Block int
 }
 
 // NewMachine returns the machine with the given properties, threads of which are in use. Where m is not

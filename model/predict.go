@@ -221,6 +221,11 @@ func (w *work) gather(l int, rows float64) {
 		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
 		seconds = math.Min(seconds, w.row/slice*w.Measured.GatherSeconds(l, slice, w.Threads))
 	}
+	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < minDepth*w.elem && w.row > block {
+		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows. Blocks of a slice
+		// and more are long enough for that not to matter.
+		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
+	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
 		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
 	} else {

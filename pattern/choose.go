@@ -65,13 +65,9 @@ func (r *Resident) choose(ctx context.Context, op model.Op, k, elemBytes int) (m
 
 // Explain is Choose with all predictions, also where Choose would not look at the pattern.
 func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (model.Choice, error) {
-	props := r.dev.Props()
-	var measured device.Measured
-	if m, ok := r.dev.(device.Measurer); ok {
-		var err error
-		if measured, err = m.Measure(ctx, asm.Gather()); err != nil {
-			return model.Choice{}, err
-		}
+	machine, err := Machine(ctx, r.dev, r.threads())
+	if err != nil {
+		return model.Choice{}, err
 	}
 	if r.profile == nil {
 		start := time.Now()
@@ -79,7 +75,21 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 		r.profiling = time.Since(start)
 		r.planning += r.profiling
 	}
-	return model.NewMachine(props, measured, max(r.threads(), 1)).Choose(op, r.profile, k, elemBytes), nil
+	return machine.Choose(op, r.profile, k, elemBytes), nil
+}
+
+// Machine returns a device as the model sees it, threads of which are in use. What is not yet known of the device is measured.
+func Machine(ctx context.Context, dev device.Device, threads int) (*model.Machine, error) {
+	var measured device.Measured
+	if m, ok := dev.(device.Measurer); ok {
+		var err error
+		if measured, err = m.Measure(ctx, asm.Gather()); err != nil {
+			return nil, err
+		}
+	}
+	machine := model.NewMachine(dev.Props(), measured, max(threads, 1))
+	machine.Block = asm.Block()
+	return machine, nil
 }
 
 // chooseScheme is choose for GPUs.

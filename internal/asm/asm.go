@@ -133,6 +133,9 @@ func init() {
 // Active returns the level in use.
 func Active() Level { return Level(level.Load()) }
 
+// Block returns the bytes of a row of C that SpMM of the active level keeps in registers, and does at a time; 0 where it does whole rows.
+func Block() int { return [...]int{Generic: 0, AVX2: 8 * 32, AVX512: 16 * 64}[Active()] }
+
 // Use lowers the level, for tests, and returns a function that restores it. It fails when the
 // machine does not have that level.
 func Use(l Level) (restore func(), err error) {
