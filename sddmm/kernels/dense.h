@@ -2,14 +2,13 @@
 // ROWS rows of A and COLS columns are made, both from shared memory, and those of non-zeros are picked out of them (cuSDDMM's
 // SM-SM scheme, section III, on tensor cores). tiling.Shared has the order of the non-zeros and what is a cell.
 //
-// A block of threads has a cell, COLS columns of a panel, and a band of height of its rows, and takes ROWS of these after the other. K is done in slices of
-// DEPTH elements, 128 bytes of a row, of which STAGES are on their way or being multiplied. Sums stay in registers until K ends,
-// and then take the place of the slices.
+// A block of threads has a cell, COLS columns of a panel, and a band of height of its rows, and goes through these ROWS at a time. K
+// is done in slices of 128 bytes of a row, of which STAGES are on their way or being multiplied. Sums stay in registers until K
+// ends, and then take the place of the slices.
 //
-// Macros: V, ROWS, COLS, both multiples of BLOCK_THREADS / LOADS.
+// Macros: V; ROWS and COLS, multiples of AT_A_TIME.
 
 #define LOADS 8 // of 16 bytes in a slice of a row
-#define DEPTH (LOADS * V)
 #define STAGES 3
 #define STAGE ((ROWS + COLS) * LOADS)
 #define AT_A_TIME (BLOCK_THREADS / LOADS) // rows that threads load at a time
@@ -89,7 +88,8 @@
 
 #else
 
-// Warps have WARP_ROWS × WARP_COLS sums each, in pieces of 16 × 8 as mma.m16n8k16 makes them. ldmatrix brings the factors as it wants them, a load of eight rows at a time.
+// Warps have WARP_ROWS × WARP_COLS sums each, in pieces of 16 × 8 as mma.m16n8k16 makes them. ldmatrix brings the factors as it wants
+// them, a load of eight rows at a time.
 #define WARPS_ACROSS 4
 #define WARP_ROWS (ROWS / (BLOCK_THREADS / WARP / WARPS_ACROSS))
 #define WARP_COLS (COLS / WARPS_ACROSS)
