@@ -107,23 +107,30 @@ func mixedSDDMMPanels[E device.Short](t *testing.T, dev device.Device) {
 func mixedSDDMMNonFinite[E device.Short](t *testing.T, dev device.Device) {
 	p := general.pattern()
 	_, pl := sddmmPlan[float32](t, dev, p)
-	const nanRow, infRow, nanCol = 5, 7, 3
 	for n, k := range []int{1, 7, 8, 24, 33, 128} {
-		c := newMixedSDDMM[E](newRand(3), p, k, sddmm.Dot, scalars{1, 0}, positives[float32], false)
-		clean := runMixed[E](t, dev, pl, c, n)
-		c.check(t, clean)
-		c.a.Set(nanRow, k-1, float32(math.NaN()))
-		c.a.Set(infRow, k/2, float32(math.Inf(1)))
-		c.b.Set(nanCol, 0, float32(math.NaN()))
-		got := runMixed[E](t, dev, pl, c, n)
-		want, _ := sddmm.Reference(c.f, c.alpha, c.s, c.a, c.b, c.beta, c.prev)
-		for i := range p.Rows {
-			for z := p.RowPtr[i]; z < p.RowPtr[i+1]; z++ {
-				if i != nanRow && i != infRow && p.ColIdx[z] != nanCol {
-					sameBits(t, fmt.Sprintf("%v: value %d in row %d, which uses finite operands only,", c, z, i), got[z:z+1], clean[z:z+1])
-				} else if !same(float64(got[z]), want[z]) {
-					t.Errorf("%v: value %d in row %d is %v, want %v", c, z, i, got[z], want[z])
-				}
+		nonFiniteReaches[E](t, dev, pl, p, k, n)
+	}
+}
+
+// nonFiniteReaches checks that NaN in a row and a column and an infinity in another row reach the non-zeros that use them, and no other, in
+// layout n.
+func nonFiniteReaches[E device.Short](t *testing.T, dev device.Device, pl *sddmm.Plan[float32], p *sparse.Pattern, k, n int) {
+	t.Helper()
+	const nanRow, infRow, nanCol = 5, 7, 3
+	c := newMixedSDDMM[E](newRand(3), p, k, sddmm.Dot, scalars{1, 0}, positives[float32], false)
+	clean := runMixed[E](t, dev, pl, c, n)
+	c.check(t, clean)
+	c.a.Set(nanRow, k-1, float32(math.NaN()))
+	c.a.Set(infRow, k/2, float32(math.Inf(1)))
+	c.b.Set(nanCol, 0, float32(math.NaN()))
+	got := runMixed[E](t, dev, pl, c, n)
+	want, _ := sddmm.Reference(c.f, c.alpha, c.s, c.a, c.b, c.beta, c.prev)
+	for i := range p.Rows {
+		for z := p.RowPtr[i]; z < p.RowPtr[i+1]; z++ {
+			if i != nanRow && i != infRow && p.ColIdx[z] != nanCol {
+				sameBits(t, fmt.Sprintf("%v: value %d in row %d, which uses finite operands only,", c, z, i), got[z:z+1], clean[z:z+1])
+			} else if !same(float64(got[z]), want[z]) {
+				t.Errorf("%v: value %d in row %d is %v, want %v", c, z, i, got[z], want[z])
 			}
 		}
 	}
