@@ -83,21 +83,8 @@ type eventTimer struct{ stream device.Stream }
 func (t eventTimer) name() string { return "device events" }
 
 func (t eventTimer) time(f func() error) (float64, error) {
-	begin, err := t.stream.Record()
-	if err != nil {
-		return 0, err
-	}
-	defer begin.Close()
-	if err := f(); err != nil {
-		return 0, err
-	}
-	end, err := t.stream.Record()
-	if err != nil {
-		return 0, err
-	}
-	defer end.Close()
-	d, err := end.Since(begin)
-	return d.Seconds(), err
+	took, err := device.Time(t.stream, f)
+	return took.Seconds(), err
 }
 
 // timed is what sampling gives.

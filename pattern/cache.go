@@ -100,30 +100,11 @@ func (p *planner) probe(data *device.Buffer[uint32], found *device.Buffer[int32]
 			}
 			continue
 		}
-		seconds, err := timed(p.dev.Stream(), launch)
+		took, err := device.Time(p.dev.Stream(), launch)
 		if err != nil {
 			return 0, err
 		}
-		least = min(least, seconds)
+		least = min(least, took.Seconds())
 	}
 	return float64(blocks) / least, nil
-}
-
-// timed returns the seconds that a device takes for a launch.
-func timed(stream device.Stream, launch func() error) (seconds float64, err error) {
-	begin, err := stream.Record()
-	if err != nil {
-		return 0, err
-	}
-	defer begin.Close()
-	if err := launch(); err != nil {
-		return 0, err
-	}
-	end, err := stream.Record()
-	if err != nil {
-		return 0, err
-	}
-	defer end.Close()
-	took, err := end.Since(begin)
-	return took.Seconds(), err
 }
