@@ -72,6 +72,14 @@ func (r *Resident) Shared(t model.Tile) (*Shared, error) {
 	return s, nil
 }
 
+// ForgetShared frees the pattern cut for a tile, if it is. Whoever asks for it again has it made again.
+func (r *Resident) ForgetShared(t model.Tile) error {
+	t.Tk = 0
+	err := r.shared[t].close()
+	delete(r.shared, t)
+	return err
+}
+
 // cut makes a Shared.
 func (r *Resident) cut(cut tiling.SharedCut) (*Shared, error) {
 	columns, err := r.popularOnGPU(cutBytes(r.NNZ))

@@ -18,7 +18,7 @@
 // that is resident on a device, and on values and dense matrices resident there, and is what
 // solvers call over and over. Results are bitwise the same from run to run and for any number of
 // threads, because each dot product is summed in an order that depends on K alone; on a GPU it depends on the scheme
-// too, which the plan chooses by the pattern and K (Plan.SetTile).
+// too, which the plan chooses by the pattern and K (Plan.SetTile), or by the clock where it is asked to (Plan.Tune).
 //
 // RunMixed takes A and B in 16 bits, for GPUs: half the bytes to gather, and sums and results in float32.
 //

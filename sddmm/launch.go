@@ -24,19 +24,29 @@ func (pl *Plan[T]) launch(ctx context.Context, dev device.Launcher, f Epilogue, 
 		}
 		return kernel.Launch(dialect.Blocks(nnz, kernels.Threads), kernels.Threads, 0, device.Value(nnz), device.Value(beta), p.Arg())
 	}
+	call := &launchCall[T]{dev: dev, f: f, alpha: alpha, beta: beta, s: s, p: p, a: a, b: b}
+	if t, err := pl.tuning(ctx, a, b); err != nil {
+		return err
+	} else if t != nil {
+		return pl.try(call, t)
+	}
 	scheme, err := pl.scheme(ctx, a, b)
 	if err != nil {
 		return err
 	}
-	call := &launchCall[T]{dev: dev, f: f, alpha: alpha, beta: beta, s: s, p: p, a: a, b: b}
-	if scheme.shared != nil {
-		return pl.launchShared(call, scheme)
+	return pl.launchScheme(call, scheme)
+}
+
+// launchScheme launches the kernels of a scheme.
+func (pl *Plan[T]) launchScheme(c *launchCall[T], s scheme) error {
+	if s.shared != nil {
+		return pl.launchShared(c, s)
 	}
 	t, err := pl.gathering()
 	if err != nil {
 		return err
 	}
-	return pl.gather(call, t)
+	return pl.gather(c, t)
 }
 
 // launchCall is one call on a device that runs kernels.

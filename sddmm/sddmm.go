@@ -39,10 +39,12 @@ func (f Epilogue) String() string {
 type Plan[T Float] struct {
 	pat   *pattern.Resident
 	tile  *model.Tile           // nil: searched for each K, or chosen on a GPU
+	tune  bool                  // try tiles on a GPU
 	dots  *device.Buffer[T]     // dot products of a GPU between two kernels, grown on demand
 	taken *device.Buffer[int32] // its counter of shares, once needed
 
 	kernels dialect.Kernels // of a GPU
+	tunings map[tuneKey]*tuning
 }
 
 // NewPlan returns a plan on pat, which stays the caller's and must outlive the plan. The caller closes the plan.

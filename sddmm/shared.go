@@ -40,19 +40,41 @@ func (pl *Plan[T]) scheme(ctx context.Context, a, b operand) (scheme, error) {
 		shared, err := pl.pat.Shared(tile)
 		return scheme{tile, shared}, err
 	}
-	var shared *pattern.Shared
 	c, err := pl.pat.Choose(ctx, model.SDDMM, k, elem)
-	if err == nil && c.Tile != (model.Tile{}) {
-		if shared, err = pl.pat.Shared(c.Tile); err == nil {
-			err = pl.reserve(shared.Entries)
-		}
+	if err != nil {
+		return scheme{}, pl.orGather(err)
 	}
-	if errors.Is(err, device.ErrOutOfMemory) {
-		// It needs 8 bytes and a value for each non-zero more than gathering, and planning needs some: from now on the plan gathers.
-		pl.tile = &model.Tile{}
+	tile := c.Tile
+	if t := pl.tunings[tuneKey{k, elem}]; t != nil && t.settled {
+		tile = t.trials[0].tile
+	}
+	s, err := pl.ready(tile)
+	if err != nil {
+		return scheme{}, pl.orGather(err)
+	}
+	return s, nil
+}
+
+// ready returns the scheme of a tile that the model knows, with what it needs on the device.
+func (pl *Plan[T]) ready(tile model.Tile) (scheme, error) {
+	if tile == (model.Tile{}) {
 		return scheme{}, nil
 	}
-	return scheme{c.Tile, shared}, err
+	shared, err := pl.pat.Shared(tile)
+	if err == nil {
+		err = pl.reserve(shared.Entries)
+	}
+	return scheme{tile, shared}, err
+}
+
+// orGather makes a plan gather from now on whose device has no memory for more: panels need 8 bytes and a value for each non-zero, and
+// planning needs some.
+func (pl *Plan[T]) orGather(err error) error {
+	if errors.Is(err, device.ErrOutOfMemory) {
+		pl.tile = &model.Tile{}
+		return nil
+	}
+	return err
 }
 
 // sharedDepth reports whether the kernel with panels takes K = k for elements of type t: it loads 16 bytes at a time.

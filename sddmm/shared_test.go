@@ -60,19 +60,26 @@ func small(rows, cols int, seed uint64) dense.Matrix[float32] {
 	return m
 }
 
-// A plan takes the scheme that the model chooses, and gathers where the device has no memory for it.
-func TestModelChoosesOnGPUs(t *testing.T) {
+// modelled returns a device that runs the tiles of such a GPU.
+func modelled(t *testing.T) device.Device {
 	dev, err := backend.Open("opencl", backend.Options{})
 	conformance.Require(t, device.OpenCL, err)
-	defer dev.Close()
 	if has := dev.Props().SharedBytes; has < modelShared {
+		dev.Close()
 		t.Skipf("%s has %d bytes of shared memory; the test's tiles take %d", dev.Name(), has, modelShared)
 	}
+	t.Setenv(cpu.CacheVariable, "off") // nobody measures a cache
+	return dev
+}
+
+// A plan takes the scheme that the model chooses, and gathers where the device has no memory for it.
+func TestModelChoosesOnGPUs(t *testing.T) {
+	dev := modelled(t)
+	defer dev.Close()
 	const k = 512
 	s := popular()
 	a, b := small(s.Rows, k, 1), small(s.Cols, k, 2)
 	want, _ := sddmm.Reference(sddmm.Scale, 1, s, a, b, 0, nil)
-	t.Setenv(cpu.CacheVariable, "off") // nobody measures a cache
 	tiled, gathered := 0, 0
 	for n := 7; tiled == 0; n++ { // the first six are the pattern and the operands
 		failing := conformance.Failing(asCUDA{dev.(device.Launcher)}, n)
@@ -95,7 +102,21 @@ func TestModelChoosesOnGPUs(t *testing.T) {
 }
 
 // runChosen runs a plan twice, checks what it gives and returns its tile.
-func runChosen(t *testing.T, dev device.Device, s *sparse.CSR[float32], a, b dense.Matrix[float32], want []float64) model.Tile {
+func runChosen(t *testing.T, dev device.Device, s *sparse.CSR[float32], a, b dense.Matrix[float32], want []float64) (tile model.Tile) {
+	t.Helper()
+	onPlan(t, dev, s, a, b, func(plan *sddmm.Plan[float32], run func(sddmm.Epilogue, []float64)) {
+		run(sddmm.Scale, want)
+		run(sddmm.Scale, want)
+		var settled bool
+		if tile, settled = plan.Tile(a.Cols); !settled {
+			t.Error("the tile is not settled after two calls")
+		}
+	})
+	return tile
+}
+
+// onPlan calls use with a plan on a device, and a function that runs it and checks what it gives. It leaves nothing on the device.
+func onPlan(t *testing.T, dev device.Device, s *sparse.CSR[float32], a, b dense.Matrix[float32], use func(plan *sddmm.Plan[float32], run func(f sddmm.Epilogue, want []float64))) {
 	t.Helper()
 	try := func(err error) {
 		t.Helper()
@@ -121,19 +142,19 @@ func runChosen(t *testing.T, dev device.Device, s *sparse.CSR[float32], a, b den
 	plan, err := sddmm.NewPlan[float32](pat)
 	try(err)
 	defer plan.Close()
-	for range 2 {
-		try(plan.Run(context.Background(), sddmm.Scale, 1, vals, x, y, 0, out))
-	}
-	got := make([]float32, len(want))
-	try(out.Download(got))
-	for z := range want {
-		if float64(got[z]) != want[z] || math.Signbit(float64(got[z])) != math.Signbit(want[z]) && want[z] != 0 {
-			t.Fatalf("value %d is %v, want %v", z, got[z], want[z])
+	got := make([]float32, s.NNZ())
+	use(plan, func(f sddmm.Epilogue, want []float64) {
+		t.Helper()
+		for z := range got {
+			got[z] = float32(math.NaN())
 		}
-	}
-	tile, settled := plan.Tile(a.Cols)
-	if !settled {
-		t.Error("the tile is not settled after two calls")
-	}
-	return tile
+		try(out.Upload(got))
+		try(plan.Run(context.Background(), f, 1, vals, x, y, 0, out))
+		try(out.Download(got))
+		for z := range want {
+			if float64(got[z]) != want[z] || math.Signbit(float64(got[z])) != math.Signbit(want[z]) && want[z] != 0 {
+				t.Fatalf("value %d is %v, want %v", z, got[z], want[z])
+			}
+		}
+	})
 }

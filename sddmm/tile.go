@@ -18,7 +18,7 @@ import (
 // On GPUs a tile of zeros is the scheme that gathers rows of B from L2, and any other one the scheme that keeps t.Tj
 // popular columns at a time in shared memory, in slices of t.Tk of K and blocks of t.Ti rows, 0 for a choice; of the first t.Dense
 // panels RunMixed makes all products, on tensor cores. The schemes add up in different orders. K that is no multiple of 16 bytes, and rows that do not start at
-// multiples of them, are gathered in any case. Without SetTile the model chooses.
+// multiples of them, are gathered in any case. Without SetTile the model chooses, or calls try tiles where Tune asks for it.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
 	if _, ok := pl.pat.Device().(device.Launcher); ok {
 		if err := pl.checkSharedTile(t); err != nil {
@@ -39,8 +39,8 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 	return nil
 }
 
-// Tile returns the tile of the next call with K = k, and whether the calls after it use the same: that
-// is not settled before the first call, nor while calls try tiles.
+// Tile returns the tile of the next call with K = k (on a GPU that tunes, of the next with Dot), and whether the calls after it use the
+// same: that is not settled before the first call, nor while calls try tiles.
 func (pl *Plan[T]) Tile(k int) (tile model.Tile, settled bool) {
 	if _, ok := pl.pat.Device().(device.Launcher); ok {
 		return tileOnGPU[T, T](pl, k)
@@ -72,7 +72,15 @@ func tileOnGPU[T Float, E device.Real](pl *Plan[T], k int) (tile model.Tile, set
 	if pl.tile != nil {
 		return *pl.tile, true
 	}
-	c, ok := pl.pat.Chosen(model.SDDMM, k, int(unsafe.Sizeof(E(0))))
+	elem := int(unsafe.Sizeof(E(0)))
+	if pl.tune {
+		t := pl.tunings[tuneKey{k, elem}]
+		if t == nil {
+			return model.Tile{}, false
+		}
+		return t.due(Dot).tile, t.settled
+	}
+	c, ok := pl.pat.Chosen(model.SDDMM, k, elem)
 	return c.Tile, ok
 }
 
