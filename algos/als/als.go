@@ -21,6 +21,10 @@ type Options[T sparse.Float] struct {
 
 	Implicit bool    // values are strengths of implicit feedback; without Mean and Biases
 	Alpha    float64 // α of the confidence 1 + α·|r|
+
+	// Tune has a GPU try tiles in the first iterations and use the fastest: see sddmm.Plan.Tune. The clock then decides the last bits
+	// of a model. On CPUs it changes nothing.
+	Tune bool
 }
 
 // DefaultOptions returns the options of plain ALS-WR with rank K = 32, λ = 0.1 and 15 iterations of
@@ -55,7 +59,7 @@ func (o *Options[T]) check(train *sparse.CSR[T]) error {
 // model holds as what users have seen. When ctx is done it returns, within a fraction of an
 // iteration, the model so far together with ctx's error.
 //
-// The same options and seed give the same bits for any number of threads.
+// The same options and seed give the same bits for any number of threads, but with Tune on a GPU.
 func Train[T sparse.Float](ctx context.Context, dev device.Device, train *sparse.CSR[T], opt Options[T]) (*fit.Result[T], error) {
 	prepare(dev, train, &opt)
 	if err := opt.check(train); err != nil {

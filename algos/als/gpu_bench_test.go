@@ -34,6 +34,7 @@ func BenchmarkGPU(b *testing.B) {
 		change func(*Options[float32])
 	}{
 		{"Ratings", func(*Options[float32]) {}},
+		{"Tuned", func(o *Options[float32]) { o.Tune = true }},
 		{"Biases", func(o *Options[float32]) { o.Biases, o.Mean = true, true }},
 		{"Implicit", func(o *Options[float32]) { o.Implicit, o.Alpha, o.Lambda = true, 1, 1 }},
 	} {

@@ -60,8 +60,14 @@ func newSolver[T sparse.Float](dev device.Device, train *sparse.CSR[T], opt Opti
 	if given, err = given.carried(transposed); err != nil {
 		return s, err
 	}
-	s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.Unknowns, given, s.opt.Shifts(itemPtr, opt.Implicit))
-	return s, err
+	if s.items, err = newSide(&transposed.Resident, s.Y, s.X, s.Unknowns, given, s.opt.Shifts(itemPtr, opt.Implicit)); err != nil {
+		return s, err
+	}
+	if opt.Tune {
+		s.users.sample.Tune()
+		s.items.sample.Tune()
+	}
+	return s, nil
 }
 
 func (s *solver[T]) close() error {

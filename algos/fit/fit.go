@@ -25,7 +25,7 @@ type Options[T sparse.Float] struct {
 	Lambda         float64 // λ ≥ 0
 	Regularization Regularization
 	Iterations     int    // at most this many
-	Seed           uint64 // of the first factors; the same seed gives the same bits
+	Seed           uint64 // of the first factors; the same seed gives the same bits, but where an algorithm is told to tune on a GPU
 
 	Mean   bool // subtract the mean rating first
 	Biases bool // user and item biases, solved with the factors

@@ -17,6 +17,7 @@ type alsFlags struct {
 	implicit bool
 	alpha    float64
 	cgSteps  int
+	tune     bool
 }
 
 func (a *app) alsCommand() *cobra.Command {
@@ -53,6 +54,7 @@ Ctrl-C ends training within a second; the model of the iterations so far is eval
 	flags.BoolVar(&f.implicit, "implicit", false, "values are strengths of implicit feedback (plays, clicks), not ratings")
 	flags.Float64Var(&f.alpha, "alpha", 40, "implicit feedback: confidence is 1 + α·|value|; the larger the values, the smaller it should be")
 	flags.IntVar(&f.cgSteps, "cg-steps", als.DefaultOptions[float32]().CGSteps, "conjugate-gradient steps per half-iteration at most")
+	flags.BoolVar(&f.tune, "tune", false, "on a GPU, try tiles in the first iterations and use the fastest; the clock then decides the last bits of the model")
 	return cmd
 }
 
@@ -80,7 +82,7 @@ func alsAlgorithm[T sparse.Float](f alsFlags) algorithm[T] {
 		train: func(ctx context.Context, dev device.Device, train *sparse.CSR[T], shared fit.Options[T]) (*fit.Result[T], error) {
 			opt := als.DefaultOptions[T]()
 			opt.Options = shared
-			opt.Implicit, opt.Alpha, opt.CGSteps = f.implicit, f.alpha, f.cgSteps
+			opt.Implicit, opt.Alpha, opt.CGSteps, opt.Tune = f.implicit, f.alpha, f.cgSteps, f.tune
 			return als.Train(ctx, dev, train, opt)
 		}}
 }
