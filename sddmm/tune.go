@@ -15,7 +15,7 @@ import (
 // most 1.3 times the seconds of its choice; each of those calls waits for the device.
 //
 // On GPUs schemes and slices add up in different orders. So the clock decides the last bits of results, which are not the
-// same from run to run then. SetTile ends it.
+// same from run to run then. SetTile ends it, and so does a device without events.
 func (pl *Plan[T]) Tune() { pl.tune = true }
 
 // Bounds of tuning.
@@ -124,6 +124,10 @@ func (pl *Plan[T]) try(c *launchCall[T], t *tuning) error {
 			return err
 		}
 		took, err := device.Time(c.dev.Stream(), func() error { return pl.launchScheme(c, s) })
+		if errors.Is(err, device.ErrUnsupported) { // a binding without events: nothing was launched
+			pl.tune = false
+			return pl.launchScheme(c, s)
+		}
 		if err != nil {
 			return err
 		}

@@ -86,6 +86,31 @@ func TestTuneOnGPUs(t *testing.T) {
 	})
 }
 
+// withoutEvents is a GPU whose bindings lack events.
+type withoutEvents struct{ asCUDA }
+
+func (d withoutEvents) Stream() device.Stream { return recordsNothing{d.asCUDA.Stream()} }
+
+type recordsNothing struct{ device.Stream }
+
+func (recordsNothing) Record() (device.Event, error) { return nil, device.ErrUnsupported }
+
+// Where there is nothing to time by, the model's tile stays.
+func TestTuneWithoutEvents(t *testing.T) {
+	gpu := modelled(t)
+	defer gpu.Close()
+	c := newTuneCase()
+	dev := asCUDA{gpu.(device.Launcher)}
+	want := runChosen(t, conformance.Failing(dev, math.MaxInt), c.s, c.a, c.b, nil)
+	onPlan(t, conformance.Failing(withoutEvents{dev}, math.MaxInt), c.s, c.a, c.b, func(plan *sddmm.Plan[float32], run func(sddmm.Epilogue, []float64)) {
+		plan.Tune()
+		run(sddmm.Dot, c.dot)
+		if tile, settled := plan.Tile(tuneK); !settled || tile != want {
+			t.Errorf("tile %v, settled %t, the model's is %v", tile, settled, want)
+		}
+	})
+}
+
 // A tile that there is no memory for is out.
 func TestTuneOutOfMemoryOnGPUs(t *testing.T) {
 	gpu := modelled(t)

@@ -59,6 +59,9 @@ func (cuda5) deviceName(dev ordinal) (name string, err error) {
 }
 
 func (cuda5) deviceAttribute(a attribute, dev ordinal) (v int, err error) {
+	if a == maxSharedOptIn {
+		a = maxSharedPerBlock // more is asked for by cuFuncSetAttribute, which package cu lacks
+	}
 	err = try("cuDeviceGetAttribute", func() { v = cu.DeviceGetAttribute(cu.DeviceAttribute(a), cu.Device(dev)) })
 	return v, err
 }
