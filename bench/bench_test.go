@@ -239,7 +239,7 @@ func TestTournament(t *testing.T) {
 		}
 		return s, nil
 	}}
-	if err := tour.run(1<<17, 512, model.Tile{Tj: 1 << 16}); err != nil {
+	if err := tour.run(1<<17, []int{256, 128}, model.Tile{Tj: 1 << 16}); err != nil {
 		t.Fatal(err)
 	}
 	if best := tour.best(); best.tile != (model.Tile{Tj: 6144}) || best.least() != 1 {
@@ -259,7 +259,7 @@ func TestTournament(t *testing.T) {
 		}
 		return 1, nil
 	}}
-	if err := tour.run(2000, 64); !errors.Is(err, broken) || !strings.Contains(err.Error(), "0x512x0") {
+	if err := tour.run(2000, nil); !errors.Is(err, broken) || !strings.Contains(err.Error(), "0x512x0") {
 		t.Errorf("error %v", err)
 	}
 }

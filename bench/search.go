@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"unsafe"
 
 	"sddmmkit/model"
 	"sddmmkit/pattern"
@@ -67,7 +68,7 @@ func (s *Session[T]) searchOnCPU(ctx context.Context, p *problem[T]) (rec *Recor
 		plan:    func(pat *pattern.Resident) (*operation[T], error) { return ours(s.dev, p, pat, Tiling{}) },
 		predict: func(tile model.Tile) float64 { return s.predict(machine, p, tile) },
 		try: func(t *tournament, keep ...model.Tile) error {
-			return t.run(gathered(p.m, p.c), p.c.K, keep...)
+			return t.run(gathered(p.m, p.c), model.Depths(p.c.K, int(unsafe.Sizeof(T(0)))), keep...)
 		},
 		ready: func(_ context.Context, tile model.Tile) error {
 			if tile.Tj == 0 {

@@ -30,9 +30,9 @@ type Tiling struct {
 // fixed says that the plan is told its tile.
 func (t Tiling) fixed() bool { return t.By == TileNone || t.By == TileGiven }
 
-// OnCPU reports whether the tile, if one is given, is one that CPU paths can have.
-func (t Tiling) OnCPU() bool {
-	return t.Tile.Ti == 0 && t.Tile.Tk%minDepth == 0 && t.Tile.Panels == 0 && t.Tile.Dense == 0
+// OnCPU reports whether the tile, if one is given, is one that CPU paths can have for elements of elemBytes bytes.
+func (t Tiling) OnCPU(elemBytes int) bool {
+	return t.Tile.Ti == 0 && t.Tile.Tk*elemBytes%model.SliceBytes == 0 && t.Tile.Panels == 0 && t.Tile.Dense == 0
 }
 
 // ParseTiling reads none, model, exhaustive, or a tile as TixTjxTk: rows, columns and depth, each a number or 0 for
@@ -103,11 +103,8 @@ func finer(best model.Tile, gathered int) []model.Tile {
 	return tiles
 }
 
-// The narrowest panel that a search tries, and the smallest slice of K.
-const (
-	minWidth = 256
-	minDepth = 128
-)
+// minWidth is the narrowest panel that a search tries.
+const minWidth = 256
 
 // gathered is the number of rows of B of a case.
 func gathered[T sddmm.Float](m *Matrix[T], c Case) int {

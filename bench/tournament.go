@@ -142,15 +142,15 @@ func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, er
 	return losses, nil
 }
 
-// run tries no tile, the tiles to keep and, for all of K and for each slice of it, panels from the widest down; after a round the
+// run tries no tile, the tiles to keep and, for all of K and for slices of each depth, panels from the widest down; after a round the
 // widths between those near the best; and then has rounds.
-func (t *tournament) run(gathered, k int, keep ...model.Tile) error {
+func (t *tournament) run(gathered int, depths []int, keep ...model.Tile) error {
 	for _, tile := range append([]model.Tile{{}}, keep...) {
 		if _, err := t.enter(tile, true); err != nil {
 			return err
 		}
 	}
-	for _, depth := range append([]int{0}, model.Depths(k)...) {
+	for _, depth := range append([]int{0}, depths...) {
 		worse := 0
 		for _, tile := range append([]model.Tile{{}}, coarse(gathered)...) {
 			tile.Tk = depth

@@ -16,17 +16,19 @@ type Choice struct {
 // Bounds of the tiles that Choose looks at.
 const (
 	minWidth = 256  // columns of a panel
-	minDepth = 128  // of a slice of K: what the inner loop of SDDMM adds up at a time
-	overhang = 16   // by which the last slice may be longer
+	overhang = 16   // elements by which the last slice may be longer
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
 	equal    = 1.05 // times the fastest is as good where there are no panels to make
 )
+
+// SliceBytes are those of a row in the shortest slice of K on CPUs: what the inner loop of SDDMM adds up at a time.
+const SliceBytes = 512
 
 // OftenRead is the number of non-zeros for each row of B from which on copying it costs little.
 const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 128, 256, …; but none, or slices alone, the longest that
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 512, 1024, … bytes; but none, or slices alone, the longest that
 // are predicted within 5 % of the fastest. For SDDMM a single panel of all columns is there too: a list of the active rows.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
@@ -42,7 +44,7 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		return c
 	}
 	fastest := none
-	for _, tile := range tiles(op, f, k) {
+	for _, tile := range tiles(op, f, k, elemBytes) {
 		p := m.Predict(op, f, k, elemBytes, tile)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < fastest.Seconds {
@@ -61,8 +63,8 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 }
 
 // tiles returns the grid, without no tile. Where columns are not in order there are no panels.
-func tiles(op Op, f *Profile, k int) []Tile {
-	depths := Depths(k)
+func tiles(op Op, f *Profile, k, elemBytes int) []Tile {
+	depths := Depths(k, elemBytes)
 	var all []Tile
 	for _, depth := range depths {
 		all = append(all, Tile{Tk: depth})
@@ -96,10 +98,10 @@ func lists(op Op, f *Profile, k int) bool {
 	return op == SDDMM && k > narrow && f.Cols >= minWidth && f.Segments != nil && f.ActiveRows < int64(f.Rows)
 }
 
-// Depths returns the slices that K = k is cut into on CPUs, from long to short.
-func Depths(k int) []int {
+// Depths returns the slices that K = k is cut into on CPUs for elements of elemBytes bytes, from long to short.
+func Depths(k, elemBytes int) []int {
 	var all []int
-	for depth := minDepth; depth+overhang < k; depth *= 2 {
+	for depth := max(SliceBytes/elemBytes, 1); depth+overhang < k; depth *= 2 {
 		all = append(all, depth)
 	}
 	slices.Reverse(all)
@@ -118,7 +120,7 @@ func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	if k > 4*line {
 		reads = 2 * OftenRead
 	}
-	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= minDepth+overhang && rows > 0 && nnz/int64(rows) >= reads
+	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= SliceBytes/elemBytes+overhang && rows > 0 && nnz/int64(rows) >= reads
 }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.

@@ -34,7 +34,7 @@ func checkPrediction(t *testing.T, p Prediction) {
 }
 
 // checkChoice: a tile that the operations take, no slower than none, with a reason.
-func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
+func checkChoice(t *testing.T, op Op, f *Profile, k, elem int, c Choice) {
 	t.Helper()
 	checkPrediction(t, c.Prediction)
 	none := c.Alternatives[0]
@@ -47,7 +47,7 @@ func checkChoice(t *testing.T, op Op, f *Profile, k int, c Choice) {
 		fastest = min(fastest, p.Seconds)
 	}
 	tile := c.Tile
-	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) && !(tile.Tj == f.Cols && lists(op, f, k)) || tile.Tk != 0 && !slices.Contains(Depths(k), tile.Tk) || tile.Tj > 0 && tile.Tj < minWidth ||
+	if tile.Ti != 0 || tile.Tj < 0 || tile.Tj >= max(f.Cols, 1) && !(tile.Tj == f.Cols && lists(op, f, k)) || tile.Tk != 0 && !slices.Contains(Depths(k, elem), tile.Tk) || tile.Tj > 0 && tile.Tj < minWidth ||
 		tile.Tj > 0 && f.Segments == nil {
 		t.Fatalf("%v of %d×%d with K = %d: tile %+v", op, f.Rows, f.Cols, k, tile)
 	}
@@ -79,7 +79,7 @@ func TestOddInputs(t *testing.T) {
 			for _, op := range []Op{SDDMM, SpMM, SpMMT} {
 				for _, k := range []int{-1, 0, 1, 2, 31, 128, 129, 512, 100_000} {
 					for _, elem := range []int{4, 8} {
-						checkChoice(t, op, f, k, m.Choose(op, f, k, elem))
+						checkChoice(t, op, f, k, elem, m.Choose(op, f, k, elem))
 					}
 				}
 			}
@@ -139,7 +139,7 @@ func TestLimits(t *testing.T) {
 	} {
 		for _, op := range []Op{SDDMM, SpMM} {
 			c := m.Choose(op, test.f, test.k, 4)
-			checkChoice(t, op, test.f, test.k, c)
+			checkChoice(t, op, test.f, test.k, 4, c)
 			if (c.Tile != (Tile{})) != test.tiled || !strings.Contains(c.Reason, test.says) {
 				t.Errorf("%s, %v: tile %+v, %s", test.name, op, c.Tile, c.Reason)
 			}
@@ -153,16 +153,19 @@ func TestLimits(t *testing.T) {
 
 // Where rows have few non-zeros in a panel and many in the matrix, slices of K stay in the cache.
 func TestSlices(t *testing.T) {
-	if got, want := Depths(512), []int{256, 128}; !slices.Equal(got, want) {
+	if got, want := Depths(512, 4), []int{256, 128}; !slices.Equal(got, want) {
 		t.Errorf("slices of %v, want %v", got, want)
 	}
-	if got := Depths(144); got != nil {
+	if got, want := Depths(512, 8), []int{256, 128, 64}; !slices.Equal(got, want) {
+		t.Errorf("slices of %v in double precision, want %v", got, want)
+	}
+	if got := Depths(144, 4); got != nil {
 		t.Errorf("K = 144 is cut into slices of %v, which leave 16 over", got)
 	}
 	m, f := testMachine(2), wide(500_000, 20_000, 20)
 	for _, op := range []Op{SDDMM, SpMM} {
 		c := m.Choose(op, f, 512, 4)
-		checkChoice(t, op, f, 512, c)
+		checkChoice(t, op, f, 512, 4, c)
 		if c.Tile != (Tile{Tk: 128}) || !strings.Contains(c.Reason, "slices of 128 of K take 9.77 MB each") {
 			t.Errorf("%v: tile %+v, %s", op, c.Tile, c.Reason)
 		}
@@ -190,7 +193,7 @@ func TestActiveRows(t *testing.T) {
 		want Tile
 	}{{SDDMM, 32, Tile{Tj: f.Cols}}, {SDDMM, narrow, Tile{}}, {SpMM, 32, Tile{}}} {
 		c := m.Choose(test.op, f, test.k, 4)
-		checkChoice(t, test.op, f, test.k, c)
+		checkChoice(t, test.op, f, test.k, 4, c)
 		if c.Tile != test.want || c.Tile.Tj > 0 && !strings.Contains(c.Reason, "a list of the 200000 active rows passes over 400000 others") {
 			t.Errorf("%v, K = %d: tile %+v, want %+v: %s", test.op, test.k, c.Tile, test.want, c.Reason)
 		}
@@ -314,7 +317,7 @@ func FuzzChoose(f *testing.F) {
 		p := NewProfile(uniform(rand.New(rand.NewPCG(seed, 1)), int(rows)%512, int(cols), int(perRow)%64), 2)
 		m := NewMachine(device.Props{L1Bytes: 32 << 10, L2Bytes: int64(l2), L3Bytes: 8 * int64(l2)}, device.Measured{}, int(threads))
 		for _, op := range []Op{SDDMM, SpMM, SpMMT} {
-			checkChoice(t, op, p, int(k), m.Choose(op, p, int(k), 4))
+			checkChoice(t, op, p, int(k), 4, m.Choose(op, p, int(k), 4))
 		}
 	})
 }

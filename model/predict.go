@@ -217,11 +217,11 @@ func (w *work) gathers() {
 
 func (w *work) gather(l int, rows float64) {
 	seconds := w.Measured.GatherSeconds(l, w.row, w.Threads)
-	if slice := minDepth * w.elem; w.op != SDDMM && w.row > slice {
+	if w.op != SDDMM && w.row > SliceBytes {
 		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
-		seconds = math.Min(seconds, w.row/slice*w.Measured.GatherSeconds(l, slice, w.Threads))
+		seconds = math.Min(seconds, w.row/SliceBytes*w.Measured.GatherSeconds(l, SliceBytes, w.Threads))
 	}
-	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < minDepth*w.elem && w.row > block {
+	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < SliceBytes && w.row > block {
 		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows. Blocks of a slice
 		// and more are long enough for that not to matter.
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))

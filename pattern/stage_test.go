@@ -210,9 +210,11 @@ func TestLastApart(t *testing.T) {
 // The model cuts K where inner loops add up.
 func TestDepths(t *testing.T) {
 	for k := range 3000 {
-		for _, depth := range model.Depths(k) {
-			if depth%asm.Slice != 0 || asm.SliceEnd(depth, k) == k {
-				t.Fatalf("K = %d: slices of %d", k, depth)
+		for elemBytes, least := range map[int]int{4: asm.SliceOf[float32](), 8: asm.SliceOf[float64]()} {
+			for _, depth := range model.Depths(k, elemBytes) {
+				if depth%least != 0 || asm.SliceEnd(depth, k) == k {
+					t.Fatalf("K = %d, elements of %d bytes: slices of %d", k, elemBytes, depth)
+				}
 			}
 		}
 	}

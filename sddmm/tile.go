@@ -12,7 +12,7 @@ import (
 )
 
 // SetTile makes all calls use panels of t.Tj columns, one after the other, and slices of t.Tk of K, a
-// multiple of 128; 0 means not to cut. It changes speed and no bit of the results. Without SetTile the
+// multiple of 512 bytes; 0 means not to cut. It changes speed and no bit of the results. Without SetTile the
 // first calls for each K try the tiles that the model thinks best, and later calls use the fastest.
 //
 // On GPUs a tile of zeros is the scheme that gathers rows of B from L2, and any other one the scheme that keeps t.Tj
@@ -27,8 +27,8 @@ func (pl *Plan[T]) SetTile(t model.Tile) error {
 		pl.tile = &t
 		return nil
 	}
-	if t != (model.Tile{Tj: t.Tj, Tk: t.Tk}) || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.Slice != 0 {
-		return fmt.Errorf("sddmm: %d panels with tiles of %d rows, %d columns and %d of K; on a CPU want 0 rows, columns ≥ 0, a multiple of %d of K and 0 panels, for all", t.Panels, t.Ti, t.Tj, t.Tk, asm.Slice)
+	if t != (model.Tile{Tj: t.Tj, Tk: t.Tk}) || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.SliceOf[T]() != 0 {
+		return fmt.Errorf("sddmm: %d panels with tiles of %d rows, %d columns and %d of K; on a CPU want 0 rows, columns ≥ 0, a multiple of %d of K and 0 panels, for all", t.Panels, t.Ti, t.Tj, t.Tk, asm.SliceOf[T]())
 	}
 	if t.Tj > 0 {
 		if _, err := pl.pat.Panels(t.Tj); err != nil {

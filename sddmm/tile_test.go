@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -57,7 +58,7 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 		testTiles(t, tiled[float32](t, 200, 5000, 0.01), 1, 2, 17, 128, 129, 145, 272, 300, 512)
 	})
 	t.Run("float64", func(t *testing.T) {
-		testTiles(t, tiled[float64](t, 200, 5000, 0.01), 1, 2, 17, 128, 129, 145, 272, 300, 512)
+		testTiles(t, tiled[float64](t, 200, 5000, 0.01), 1, 2, 17, 64, 80, 81, 128, 129, 145, 272, 300, 512)
 	})
 	// Rows of B are read so often that their last column is apart.
 	t.Run("float32 dense", func(t *testing.T) { testTiles(t, tiled[float32](t, 800, 2700, 0.75), 17) })
@@ -109,9 +110,10 @@ func testTiles[T sparse.Float](t *testing.T, s *sparse.CSR[T], depths ...int) {
 						}
 						return slices.Clone(out.Host())
 					}
+					slice := model.SliceBytes / int(unsafe.Sizeof(T(0)))
 					want := run(&model.Tile{})
 					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 4999}, {Tj: 8000},
-						{Tj: 700, Tk: 128}, {Tj: 700, Tk: 256}, {Tk: 128}, {Tk: 256}} {
+						{Tj: 700, Tk: slice}, {Tj: 700, Tk: 2 * slice}, {Tk: slice}, {Tk: 2 * slice}} {
 						name := "chosen"
 						if tile != nil {
 							name = fmt.Sprint(*tile)
@@ -139,7 +141,7 @@ func TestBadTiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tile := range []model.Tile{{Tj: -1}, {Tj: 5, Tk: 100}, {Tk: -128}} {
+	for _, tile := range []model.Tile{{Tj: -1}, {Tj: 5, Tk: 100}, {Tk: -128}, {Tk: model.SliceBytes / 8}} {
 		if plan.SetTile(tile) == nil {
 			t.Errorf("tile %+v was taken", tile)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"sddmmkit/dense"
 	"sddmmkit/device"
@@ -103,8 +104,9 @@ func testTiles[T sparse.Float](t *testing.T, s *sparse.CSR[T], depths ...int) {
 						}
 						return slices.Clone(c.Buf.Host())
 					}
+					slice := model.SliceBytes / int(unsafe.Sizeof(T(0)))
 					want := run(&model.Tile{})
-					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 3999}, {Tj: 8000}, {Tk: 128}, {Tk: 256}, {Tj: 64, Tk: 128}} {
+					for _, tile := range []*model.Tile{nil, {Tj: 5}, {Tj: 64}, {Tj: 3999}, {Tj: 8000}, {Tk: slice}, {Tk: 2 * slice}, {Tj: 64, Tk: slice}} {
 						if got := run(tile); !slices.Equal(got, want) {
 							t.Fatalf("K %d, trans %v, β %v: tile %v gives other bits", k, bool(op), beta, tile)
 						}
@@ -118,7 +120,7 @@ func testTiles[T sparse.Float](t *testing.T, s *sparse.CSR[T], depths ...int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tile := range []model.Tile{{Tj: -1}, {Tk: -128}, {Tk: 100}, {Ti: 1}, {Tj: 64, Panels: 1}} {
+	for _, tile := range []model.Tile{{Tj: -1}, {Tk: -128}, {Tk: 100}, {Tk: model.SliceBytes / 2 / int(unsafe.Sizeof(T(0)))}, {Ti: 1}, {Tj: 64, Panels: 1}} {
 		if plan.SetTile(tile) == nil {
 			t.Errorf("tile %+v was taken", tile)
 		}

@@ -253,8 +253,12 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, err
 	}
 	onCPU := f.device == "cpu" || f.device == "auto"
-	if onCPU && !p.suite.Tiling.OnCPU() {
-		return nil, usagef("--tile %s: on a CPU want 0 rows, a multiple of 128 of K and no panels", f.tile)
+	elemBytes := 8
+	if len(p.in32) > 0 {
+		elemBytes = 4
+	}
+	if onCPU && !p.suite.Tiling.OnCPU(elemBytes) {
+		return nil, usagef("--tile %s: on a CPU want 0 rows, a multiple of %d of K and no panels with --type float%d", f.tile, model.SliceBytes/elemBytes, 8*elemBytes)
 	}
 	p.cases = p.suite.Cases()
 	for i := range p.cases {

@@ -261,6 +261,8 @@ func TestBenchUsageErrors(t *testing.T) {
 		{"--tile 64x64x128", []string{"0 rows"}},
 		{"--tile 0x64x100", []string{"multiple of 128"}},
 		{"--op spmm --tile 0x0x64", []string{"multiple of 128"}},
+		{"--type float64 --tile 0x0x32", []string{"multiple of 64"}},
+		{"--type float64,float32 --tile 0x0x64", []string{"multiple of 128", "float32"}},
 		{"--threads -1", []string{"--threads -1"}},
 		{"--samples 0", []string{"--samples"}},
 		{"--seconds NaN", []string{"--seconds"}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"unsafe"
 
 	"sddmmkit/tiling"
 )
@@ -29,9 +30,12 @@ const (
 	Near     Op = 32 // rows of B are in a cache of the thread: fewer of their lines are fetched early
 )
 
-// Slice is the number of products after which SDDMM adds up its lanes: cutting K at multiples of
-// it, with Partial and Continue, changes no bit.
-const Slice = 128
+// SliceBytes are those of a row of A after whose products SDDMM adds up its lanes: cutting K at multiples of
+// them, with Partial and Continue, changes no bit.
+const SliceBytes = 512
+
+// SliceOf returns the number of elements that take SliceBytes.
+func SliceOf[T Float]() int { return SliceBytes / int(unsafe.Sizeof(T(0))) }
 
 // overhang is the number of products by which the last slice may be longer.
 const overhang = 16

@@ -103,7 +103,7 @@ func sddmmGeneric[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alph
 			continue
 		}
 		for lo, hi := 0, 0; lo < len(a); lo = hi {
-			hi = SliceEnd(lo+Slice, len(a))
+			hi = SliceEnd(lo+SliceOf[T](), len(a))
 			d += dot(a[lo:hi], row[lo:hi])
 		}
 		p[j] = finish(op, d, s, p, j, alpha, beta)

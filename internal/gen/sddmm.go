@@ -8,9 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sliceElems is the number of products after which the lanes of a dot product are added up. A dot
+// sliceBytes are those of a row after whose products the lanes of a dot product are added up. A dot
 // product is the sum of its slices, in order, so cutting K at multiples of it changes no bit.
-const sliceElems = 128
+const sliceBytes = 512
 
 // overhang is the number of products by which the last slice may be longer, so that a few products more cost no
 // slice of their own.
@@ -151,7 +151,7 @@ func (k *kernels) slicesByChunk(name func(string) string, rows int, j, bytes reg
 		k.zero(acc[r])
 	}
 	end, whole, most := k.GP64(), k.GP64(), k.GP64()
-	k.LEAQ(operand.Mem{Base: off, Disp: sliceElems * k.elem()}, end)
+	k.LEAQ(operand.Mem{Base: off, Disp: sliceBytes}, end)
 	k.LEAQ(operand.Mem{Base: end, Disp: overhang * k.elem()}, most)
 	k.MOVQ(bytes, whole)
 	k.ANDQ(operand.I32(-k.width()), whole)

@@ -25,7 +25,7 @@ func (k *kernels) setDistance(bytes reg.GPVirtual) {
 func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
 	name := g.label
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
-	chunks := sliceElems / k.lanes()
+	chunks := sliceBytes / k.width()
 	off := k.GP64()
 	k.XORQ(off, off)
 
@@ -33,9 +33,9 @@ func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.Vec
 	left := k.GP64()
 	k.MOVQ(bytes, left)
 	k.SUBQ(off, left)
-	k.CMPQ(left, operand.I32((sliceElems+overhang)*k.elem()))
+	k.CMPQ(left, operand.I32(sliceBytes+overhang*k.elem()))
 	k.JG(ref("whole"))
-	k.CMPQ(left, operand.I32(sliceElems*k.elem()))
+	k.CMPQ(left, operand.I32(sliceBytes))
 	k.JNE(ref("tail"))
 	k.Label(name("whole"))
 	k.slice(g, j, off, chunks, mask{}, 0, sums)
