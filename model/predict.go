@@ -221,9 +221,9 @@ func (w *work) gather(l int, rows float64) {
 		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
 		seconds = math.Min(seconds, w.row/SliceBytes*w.Measured.GatherSeconds(l, SliceBytes, w.Threads))
 	}
-	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < SliceBytes && w.row > block {
-		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows. Blocks of a slice
-		// and more are long enough for that not to matter.
+	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < SliceBytes && w.row > 2*block {
+		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows; but of two, the
+		// caches' prefetchers bring the second with the first. Blocks of a slice and more are long enough for that not to matter.
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
