@@ -11,6 +11,9 @@ import (
 
 // Every instruction set of this machine passes the suite, not only the best.
 func TestConformanceOfLevels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the suite does so with -tags noasm and SDDMMKIT_CPU=avx2")
+	}
 	for level := asm.Generic; level < asm.Active(); level++ {
 		t.Run(level.String(), func(t *testing.T) {
 			restore, err := asm.Use(level)
