@@ -12,8 +12,8 @@ import (
 )
 
 // SetTile makes all calls use panels of t.Tj columns, one after the other, and slices of t.Tk of K, a
-// multiple of 512 bytes (128 elements, in double precision 64); 0 means not to cut. It changes speed and no bit of the results. Without SetTile the
-// first calls for each K try the tiles that the model thinks best, and later calls use the fastest.
+// multiple of 512 bytes (128 elements, in double precision 64); 0 means not to cut. It changes speed and no bit of the
+// results. Without SetTile the first calls for each K try the tiles that the model thinks best, and later calls use the fastest.
 //
 // On GPUs a tile of zeros is the scheme that gathers rows of B from L2, and any other one the scheme that keeps t.Tj
 // popular columns at a time in shared memory, in slices of t.Tk of K and blocks of t.Ti rows, 0 for a choice; of the first t.Dense

@@ -13,9 +13,9 @@ import (
 )
 
 // SetTile makes all calls use panels of t.Tj columns of op(S), one after the other, and slices of t.Tk of K, a
-// multiple of 512 bytes (128 elements, in double precision 64); 0 means not to cut. It changes speed and no bit of the results. Without SetTile the first calls for each K try the tiles that
-// the model thinks best, and later calls use the fastest. K ≤ 4 never uses a tile, for then a row of C is not
-// summed in the order of its non-zeros.
+// multiple of 512 bytes (128 elements, in double precision 64); 0 means not to cut. It changes speed and no bit of the
+// results. Without SetTile the first calls for each K try the tiles that the model thinks best, and later calls use the
+// fastest. K ≤ 4 never uses a tile, for then a row of C is not summed in the order of its non-zeros.
 func (pl *Plan[T]) SetTile(t model.Tile) error {
 	if t != (model.Tile{Tj: t.Tj, Tk: t.Tk}) || t.Tj < 0 || t.Tk < 0 || t.Tk%asm.SliceOf[T]() != 0 {
 		return fmt.Errorf("spmm: %d panels with tiles of %d rows, %d columns and %d of K; want 0 rows, columns ≥ 0, a multiple of %d of K and 0 panels", t.Panels, t.Ti, t.Tj, t.Tk, asm.SliceOf[T]())

@@ -3,6 +3,7 @@ package als
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 
 // BenchmarkGPU trains on as many ratings as Netflix's, of planted factors, from the matrix in memory to the model, and
 // reports how much of that time the GPU works. With -v it lists the kernels, and what the host does before the first iteration
-// ends.
+// ends. The loss has to fall in each iteration, and where tiles were tried it has to be the loss without, within the bound of the
+// parity suite.
 //
 //	go test -run NONE -bench GPU -benchtime 2x -timeout 10m ./algos/als
 func BenchmarkGPU(b *testing.B) {
@@ -29,6 +31,7 @@ func BenchmarkGPU(b *testing.B) {
 		b.Fatal(err)
 	}
 	train := csr(b, set, 0)
+	var untuned float64 // the loss
 	for _, model := range []struct {
 		name   string
 		change func(*Options[float32])
@@ -46,8 +49,12 @@ func BenchmarkGPU(b *testing.B) {
 				timed := conformance.NewTimed(dev.(device.Launcher))
 				var times [2]conformance.Times // before the end of the first iteration, and after it
 				var first time.Duration
-				start := time.Now()
+				start, loss := time.Now(), math.Inf(1)
 				opt.OnIteration = func(it fit.Iteration) (err error) {
+					if !(it.Loss < loss) {
+						return fmt.Errorf("the loss is %v after iteration %d, and was %v", it.Loss, it.N, loss)
+					}
+					loss = it.Loss
 					if it.N == 1 {
 						first = time.Since(start)
 						times[0], err = timed.Take()
@@ -58,6 +65,14 @@ func BenchmarkGPU(b *testing.B) {
 					b.Fatal(err)
 				}
 				wall := time.Since(start)
+				switch model.name {
+				case "Ratings":
+					untuned = loss
+				case "Tuned":
+					if untuned > 0 && !(math.Abs(loss-untuned) <= singleBound*untuned) {
+						b.Fatalf("the loss is %v, and %v without tuning", loss, untuned)
+					}
+				}
 				if times[1], err = timed.Take(); err != nil {
 					b.Fatal(err)
 				}
