@@ -351,6 +351,41 @@ func TestTitles(t *testing.T) {
 }
 
 // A search on a GPU tries gathering and panels of popular columns, of which there are some for a dense matrix; SpMM has nothing to try.
+// Nothing is planned before the first call, which is timed.
+func TestPlanningIsInTheFirstCall(t *testing.T) {
+	onGPUs(t, func(t *testing.T, dev device.Launcher) {
+		m := random[float32](t, 600, 300)
+		s, err := NewSession(device.Device(dev), m, brief)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		p, err := newProblem(device.Device(dev), m, Case{Op: SDDMM, K: 32}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.close()
+		sets, err := s.placeSets(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sets[0].Close()
+		op, err := withPlan(p, sets[0], Tiling{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer op.close()
+		planned := func() bool { _, ok := s.pat.Chosen(model.SDDMM, 32, 4); return ok }
+		before := planned()
+		if err := op.call(ctxb); err != nil {
+			t.Fatal(err)
+		}
+		if before || !planned() || op.kernel() == "" {
+			t.Errorf("planned before the first call %t, after it %t; kernel %q", before, planned(), op.kernel())
+		}
+	})
+}
+
 func TestSearchOnGPUs(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {
 		m := random[float32](t, 600, 300)

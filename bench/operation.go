@@ -26,7 +26,7 @@ type operation[T sddmm.Float] struct {
 
 	mark   T               // what poison sets the result to, if not NaN, where results are known to be other numbers
 	varies bool            // results may differ in rounding from call to call
-	kernel string          // that runs on a GPU, where it is known
+	kernel func() string   // names what runs on a GPU, where it is known; it plans as calls do, which are timed, so it is asked after them
 	sets   []*operation[T] // what calls go to in turn, each with operands of its own; nil for one
 }
 
@@ -157,7 +157,7 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 			return t, settled, nil
 		}
 		if launches {
-			op.kernel = sddmm.Kernel(plan, o.A, o.B)
+			op.kernel = func() string { return sddmm.Kernel(plan, o.A, o.B) }
 		}
 		return op, nil
 	}
@@ -183,7 +183,7 @@ func withPlan[T sddmm.Float](p *problem[T], o *Placed[T], tiling Tiling) (op *op
 	}
 	op.call = func(ctx context.Context) error { return plan.Run(ctx, form, 1, o.Values, o.B, 0, c) }
 	if launches {
-		op.kernel = spmm.Kernel(plan, form, o.B, c)
+		op.kernel = func() string { return spmm.Kernel(plan, form, o.B, c) }
 		return op, nil
 	}
 	op.tile = func(context.Context) (model.Tile, bool, error) {

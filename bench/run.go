@@ -83,7 +83,10 @@ func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *pro
 	if err := again(p, op, rec.Accuracy); err != nil {
 		return tile, err
 	}
-	rec.Tile, rec.Kernel, rec.OperandSets = TileText(tile), op.kernel, len(op.each())
+	rec.Tile, rec.OperandSets = TileText(tile), len(op.each())
+	if op.kernel != nil {
+		rec.Kernel = op.kernel()
+	}
 	rec.fill(t, calls, clock.name())
 	return tile, nil
 }

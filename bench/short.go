@@ -92,11 +92,11 @@ func (s *shortPair[E]) sddmm(op *operation[float32], plan *sddmm.Plan[float32], 
 		t, settled := sddmm.MixedTile[E](plan, c.K)
 		return t, settled, nil
 	}
-	op.kernel = sddmm.Kernel(plan, s.a, s.b)
+	op.kernel = func() string { return sddmm.Kernel(plan, s.a, s.b) }
 }
 
 func (s *shortPair[E]) spmm(op *operation[float32], plan *spmm.Plan[float32], form spmm.Op, o *Placed[float32]) {
 	c := o.C()
 	op.call = func(ctx context.Context) error { return spmm.RunMixed(ctx, plan, form, 1, o.Values, s.b, 0, c) }
-	op.kernel = spmm.Kernel(plan, form, s.b, c)
+	op.kernel = func() string { return spmm.Kernel(plan, form, s.b, c) }
 }
