@@ -66,6 +66,9 @@ var longRows = problem{why: "long rows", rows: 11, cols: 160, skip: 9, length: f
 // large one whose rounding errors show.
 var depths = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 129, 1000}
 
+// longestDepth is the K up to which kernels of GPUs are promised.
+const longestDepth = 4096
+
 // fewDepths stand for depths where patterns vary: the fast path, vectors and a rest, and, unless
 // the test is short, none, odd, whole vectors.
 func fewDepths() []int {

@@ -184,6 +184,10 @@ func sddmmDepths[T Float](t *testing.T, dev device.Device, on problem) {
 			}
 		}
 	}
+	for _, f := range epilogues {
+		c := newSDDMM(rng, p, longestDepth, f, scalars{1, 0}, reals[T], false)
+		c.check(t, c.run(t, dev, pl, 0, 0))
+	}
 }
 
 func sddmmPatterns[T Float](t *testing.T, dev device.Device) {

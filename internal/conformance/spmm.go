@@ -180,6 +180,10 @@ func spmmDepths[T Float](t *testing.T, dev device.Device) {
 			}
 		}
 	}
+	for _, op := range forms {
+		c := newSpMM(rng, p, longestDepth, op, scalars{1, 0}, reals[T], false)
+		c.check(t, c.run(t, dev, pl, 0, 0))
+	}
 }
 
 func spmmPatterns[T Float](t *testing.T, dev device.Device) {
