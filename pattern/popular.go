@@ -3,7 +3,6 @@ package pattern
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/dialect"
@@ -96,73 +95,72 @@ func (r *Resident) countPanels(widths []int) ([][]tiling.PanelCount, error) {
 }
 
 // panelSums is that of Resident, for columns counted on the device.
-func (p *planner) panelSums(c *ranked, width int) (sums []int64, err error) {
+func (p *planner) panelSums(c *ranked, width int) (all []int64, err error) {
 	var s scratch
 	defer func() { s.close(&err) }()
-	on, err := temporary[int64](p.dev, &s, dialect.Blocks(c.counts.Len(), int64(width)))
+	sums, err := temporary[int64](p.dev, &s, dialect.Blocks(c.counts.Len(), int64(width)))
 	if err != nil {
 		return nil, err
 	}
-	return p.panelSumsOn(on, c, width)
-}
-
-// panelSumsOn is panelSums with room for them on the device.
-func (p *planner) panelSumsOn(on *device.Buffer[int64], c *ranked, width int) ([]int64, error) {
-	cols := c.counts.Len()
-	on = on.View(0, dialect.Blocks(cols, int64(width)))
-	if err := p.launchBlocks(kernels.PartSums(), on.Len(), device.Value(cols), device.Value(int64(width)), c.counts.Arg(), on.Arg()); err != nil {
+	if err := p.panelSumsInto(sums, c, width); err != nil {
 		return nil, err
 	}
-	sums := make([]int64, on.Len())
-	return sums, on.Download(sums)
+	all = make([]int64, sums.Len())
+	return all, sums.Download(all)
 }
 
-// countPanels is that of Resident. All widths use the same room, for to allocate it takes longer than to count.
+// panelSumsInto is panelSums with the result left on the device.
+func (p *planner) panelSumsInto(sums *device.Buffer[int64], c *ranked, width int) error {
+	return p.launchBlocks(kernels.PartSums(), sums.Len(), device.Value(c.counts.Len()), device.Value(int64(width)), c.counts.Arg(), sums.Arg())
+}
+
+// countPanels is that of Resident. All widths are counted before the host asks, for to allocate memory and to wait take longer than
+// to count.
 func (p *planner) countPanels(r *Resident, c *ranked, widths []int) (all [][]tiling.PanelCount, err error) {
-	most := dialect.Blocks(c.counts.Len(), int64(slices.Min(widths)))
+	ends := make([]int64, 0, len(widths)) // of the panels of each width, among all
+	var n int64
+	for _, width := range widths {
+		n += dialect.Blocks(c.counts.Len(), int64(width))
+		ends = append(ends, n)
+	}
 	var s scratch
 	defer func() { s.close(&err) }()
-	sums, err := temporary[int64](p.dev, &s, most)
+	sums, err := temporary[int64](p.dev, &s, n)
 	if err != nil {
 		return nil, err
 	}
-	active, err := temporary[int32](p.dev, &s, most)
+	active, err := temporary[int32](p.dev, &s, n)
 	if err != nil {
 		return nil, err
 	}
-	for _, width := range widths {
-		panels, err := p.countPanelsOn(sums, active, r, c, width)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, panels)
-	}
-	return all, nil
-}
-
-// countPanelsOn is countPanels for one width, with room on the device.
-func (p *planner) countPanelsOn(on *device.Buffer[int64], active *device.Buffer[int32], r *Resident, c *ranked, width int) ([]tiling.PanelCount, error) {
-	sums, err := p.panelSumsOn(on, c, width)
-	if err != nil {
-		return nil, err
-	}
-	active = active.View(0, int64(len(sums)))
 	if err := active.Zero(); err != nil {
 		return nil, err
 	}
 	every := tiling.SampleEvery(r.NNZ)
-	if err := p.launchBlocks(kernels.ActiveRows(), dialect.Blocks(int64(r.Rows), int64(every)),
-		device.Value(int32(len(sums))), device.Value(int32(width)), device.Value(int64(every)),
-		r.RowPtr.Arg(), r.ColIdx.Arg(), c.new.Arg(), active.Arg()); err != nil {
+	from := int64(0)
+	for q, to := range ends {
+		if err := p.panelSumsInto(sums.View(from, to), c, widths[q]); err != nil {
+			return nil, err
+		}
+		if err := p.launchBlocks(kernels.ActiveRows(), dialect.Blocks(int64(r.Rows), int64(every)),
+			device.Value(int32(to-from)), device.Value(int32(widths[q])), device.Value(int64(every)),
+			r.RowPtr.Arg(), r.ColIdx.Arg(), c.new.Arg(), active.View(from, to).Arg()); err != nil {
+			return nil, err
+		}
+		from = to
+	}
+	nnz, seen := make([]int64, n), make([]int32, n)
+	if err := errors.Join(sums.Download(nnz), active.Download(seen)); err != nil {
 		return nil, err
 	}
-	seen := make([]int32, len(sums))
-	if err := active.Download(seen); err != nil {
-		return nil, err
+	panels := make([]tiling.PanelCount, n)
+	for q := range panels {
+		panels[q] = tiling.NewPanelCount(nnz[q], int(seen[q]), every)
 	}
-	panels := make([]tiling.PanelCount, len(sums))
-	for q, nnz := range sums {
-		panels[q] = tiling.NewPanelCount(nnz, int(seen[q]), every)
+	from = 0
+	for _, to := range ends {
+		all = append(all, panels[from:to])
+		from = to
 	}
-	return panels, nil
+	return all, nil
 }
