@@ -94,6 +94,13 @@ const (
 	// sharedMargin is the share of the time of gathering that panels must be predicted to stay below: planning takes as
 	// long as many calls.
 	sharedMargin = 0.9
+
+	// Counting is worth countingCalls of gathering and takes, in seconds, launches, and so much for a non-zero and for a column:
+	// ADR 13.
+	countingCalls = 5
+	countLaunches = 0.22e-3
+	countNonZero  = 2e-11
+	countColumn   = 3e-10
 )
 
 // SharedWidth returns the columns of a panel for slices of depth elements, a multiple of 32 or what fits; 0 where nothing does.
@@ -135,12 +142,9 @@ type SharedTask struct {
 // Choose returns the scheme: gather, which is the Tile of zeros, or shared, a Tile with all three sides and the number
 // of panels.
 func (g *GPU) Choose(t SharedTask) Choice {
-	seconds := func(c float64) float64 { return c / (float64(g.Units) * clock) }
-	memory := float64(min(int64(t.Rows), t.NNZ)+min(int64(t.Cols), t.NNZ)) * float64(t.K*t.ElemBytes) / memoryRate
-	none := Prediction{Seconds: seconds(memory + float64(g.Units*gatherLaunch) + t.gather(t.popular())*float64(t.NNZ)), Panels: 1}
+	none := Prediction{Seconds: g.gathering(&t), Panels: 1}
 	c := Choice{Prediction: none, Alternatives: []Prediction{none}}
-	if !g.WantsCounts(t) {
-		c.Reason = "panels in shared memory would take longer to launch than they could gain"
+	if c.Reason = g.withoutCounts(t); c.Reason != "" {
 		return c
 	}
 	best, perRow := none, 0.0
@@ -149,7 +153,7 @@ func (g *GPU) Choose(t SharedTask) Choice {
 		if p.Panels == 0 {
 			continue
 		}
-		p.Seconds = seconds(memory + p.Seconds)
+		p.Seconds = g.seconds(t.memory() + p.Seconds)
 		c.Alternatives = append(c.Alternatives, p)
 		if p.Seconds < best.Seconds {
 			best, perRow = p, float64(nnz)/p.Segments
@@ -171,9 +175,29 @@ func (g *GPU) Choose(t SharedTask) Choice {
 	return c
 }
 
-// WantsCounts reports whether Choose looks at Counts: not where gathering, with the usual share of popular columns, takes no longer than
-// panels would if none had rows of A to read, nor columns, and each unit had a single item.
+// seconds returns the time that units need for cycles of one of them.
+func (g *GPU) seconds(cycles float64) float64 { return cycles / (float64(g.Units) * clock) }
+
+// memory returns the cycles in which A and B come from memory.
+func (t *SharedTask) memory() float64 {
+	return float64(min(int64(t.Rows), t.NNZ)+min(int64(t.Cols), t.NNZ)) * float64(t.K*t.ElemBytes) / memoryRate
+}
+
+// gathering returns the seconds of gathering all rows of B.
+func (g *GPU) gathering(t *SharedTask) float64 {
+	return g.seconds(t.memory() + float64(g.Units*gatherLaunch) + t.gather(t.popular())*float64(t.NNZ))
+}
+
+// WantsCounts reports whether Choose looks at Counts.
 func (g *GPU) WantsCounts(t SharedTask) bool {
+	return g.withoutCounts(t) == ""
+}
+
+// withoutCounts says why Choose gathers whatever the counts are, if it does: where gathering, with the usual share of popular columns,
+// takes no longer than panels would if none had rows of A to read, nor columns, and each unit had a single item; and where counting takes
+// longer than it is worth. It does not look at Counts.
+func (g *GPU) withoutCounts(t SharedTask) string {
+	t.Counts = nil
 	nnz, units, least := float64(t.NNZ), float64(g.Units), math.Inf(1)
 	for _, depth := range SharedDepths(t.ElemBytes) {
 		waits := units * (sharedLaunch + t.slicesOf(depth)*sharedItem)
@@ -182,7 +206,18 @@ func (g *GPU) WantsCounts(t SharedTask) bool {
 	if g.hasDense(t) { // every product of whose panels is that of a non-zero
 		least = min(least, units*denseLaunch+nnz*(t.denseTile()/(DenseRows*DenseCols)+finishNonZero))
 	}
-	return least <= sharedMargin*(nnz*t.gather(usualShare)+float64(g.Units*gatherLaunch))
+	if least > sharedMargin*(nnz*t.gather(usualShare)+float64(g.Units*gatherLaunch)) {
+		return "panels in shared memory would take longer to launch than they could gain"
+	}
+	if calls := t.counting() / g.gathering(&t); calls > countingCalls {
+		return fmt.Sprintf("to look for panels of popular columns would take as long as %.0f calls", calls)
+	}
+	return ""
+}
+
+// counting returns the seconds of counting panels.
+func (t *SharedTask) counting() float64 {
+	return countLaunches + float64(t.NNZ)*countNonZero + float64(t.Cols)*countColumn
 }
 
 // slicesOf returns how many slices of depth elements K has.

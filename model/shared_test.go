@@ -68,7 +68,8 @@ func checkShared(t *testing.T, g *GPU, task SharedTask, c Choice) {
 	}
 }
 
-// Where counts are not wanted no panels win, not even those that hold everything and have next to no rows of A.
+// Where counts are not wanted to count would take too long, or no panels win, not even those that hold everything and have next to no
+// rows of A.
 func TestWantsCounts(t *testing.T) {
 	g := h200()
 	wanted := map[bool]int{}
@@ -81,8 +82,12 @@ func TestWantsCounts(t *testing.T) {
 				}
 				wants := g.WantsCounts(task)
 				wanted[wants]++
+				tooLong := task.counting() > countingCalls*g.gathering(&SharedTask{Rows: 1, Cols: 1, NNZ: nnz, K: k, ElemBytes: elem})
+				if wants && tooLong {
+					t.Fatalf("%d non-zeros, K = %d of %d bytes: counting takes too long", nnz, k, elem)
+				}
 				for n, depth := range SharedDepths(elem) {
-					if p, _ := g.shared(task, n, depth); !wants && p.Panels > 0 && p.Seconds <= sharedMargin*task.gather(usualShare)*float64(nnz) {
+					if p, _ := g.shared(task, n, depth); !wants && !tooLong && p.Panels > 0 && p.Seconds <= sharedMargin*task.gather(usualShare)*float64(nnz) {
 						t.Fatalf("%d non-zeros, K = %d of %d bytes: slices of %d gain", nnz, k, elem, depth)
 					}
 				}
@@ -95,6 +100,31 @@ func TestWantsCounts(t *testing.T) {
 	}
 	if wanted[true] == 0 || wanted[false] == 0 {
 		t.Errorf("wanted or not: %v", wanted)
+	}
+}
+
+// Counting is worth five calls of gathering, as ADR 13 has measured both.
+func TestCountingIsWorthFiveCalls(t *testing.T) {
+	g := h200()
+	for _, test := range []struct {
+		name        string
+		task        SharedTask
+		wanted, not []int // K
+	}{
+		{"like NIPS", SharedTask{Rows: 2000, Cols: 12_000, NNZ: 750_000, ElemBytes: 4}, []int{512}, []int{32, 128}},
+		{"like NIPS, 16 bits", SharedTask{Rows: 2000, Cols: 12_000, NNZ: 750_000, ElemBytes: 2}, []int{512}, []int{32, 128}},
+		{"like the web", SharedTask{Rows: 916_428, Cols: 916_428, NNZ: 4_740_000, ElemBytes: 4}, []int{128, 512}, []int{32}},
+		{"like the web, 16 bits", SharedTask{Rows: 916_428, Cols: 916_428, NNZ: 4_740_000, ElemBytes: 2}, []int{512}, []int{32}},
+		{"like Netflix", SharedTask{Rows: 480_189, Cols: 17_770, NNZ: 98_500_000, ElemBytes: 4}, []int{128, 512}, nil},
+		{"like Netflix, 16 bits", SharedTask{Rows: 480_189, Cols: 17_770, NNZ: 98_500_000, ElemBytes: 2}, []int{512}, nil},
+	} {
+		for wanted, all := range map[bool][]int{true: test.wanted, false: test.not} {
+			for _, k := range all {
+				if test.task.K = k; g.WantsCounts(test.task) != wanted {
+					t.Errorf("%s, K = %d: counts are wanted: %t", test.name, k, !wanted)
+				}
+			}
+		}
 	}
 }
 

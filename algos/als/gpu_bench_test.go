@@ -16,11 +16,12 @@ import (
 
 // BenchmarkGPU trains on as many ratings as Netflix's, of planted factors, from the matrix in memory to the model, and
 // reports how much of that time the GPU works. With -v it lists the kernels, and what the host does before the first iteration
-// ends. The loss has to fall in each iteration, and where tiles were tried it has to be the loss without, within the bound of the
-// parity suite.
+// ends. The loss may not rise by more than single precision explains, and where tiles were tried it has to be the loss without,
+// within the bound of the parity suite.
 //
 //	go test -run NONE -bench GPU -benchtime 2x -timeout 10m ./algos/als
 func BenchmarkGPU(b *testing.B) {
+	const rounding = 1.0 / (1 << 23) // of a loss that no longer falls: it is summed in double precision, of dot products that are not
 	dev, err := backend.Open("cuda", backend.Options{})
 	if err != nil {
 		b.Skip(err)
@@ -51,7 +52,7 @@ func BenchmarkGPU(b *testing.B) {
 				var first time.Duration
 				start, loss := time.Now(), math.Inf(1)
 				opt.OnIteration = func(it fit.Iteration) (err error) {
-					if !(it.Loss < loss) {
+					if !(it.Loss <= loss*(1+rounding)) {
 						return fmt.Errorf("the loss is %v after iteration %d, and was %v", it.Loss, it.N, loss)
 					}
 					loss = it.Loss

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"sddmmkit/device"
 )
@@ -97,6 +98,8 @@ type Variant struct {
 	Vectors bool     // whether it loads rows as vector.h says
 	Before  []string // files in Files that precede it
 	Targets []Target // of Targets, by rising number, for which the code differs; nil is the base alone
+
+	program atomic.Pointer[device.Program] // nil before Program
 }
 
 // Define is a macro.
@@ -159,11 +162,16 @@ func (v *Variant) PTX(cc int) ([]byte, error) {
 	return ptx, nil
 }
 
-// Program returns the variant for a device.
+// Program returns the variant for a device, the same each time: to put its source together takes longer than a launch. The variant
+// may not be changed after it.
 func (v *Variant) Program() (*device.Program, error) {
+	if p := v.program.Load(); p != nil {
+		return p, nil
+	}
 	source, err := v.Source()
 	if err != nil {
 		return nil, err
 	}
-	return &device.Program{Name: v.Name, Source: source, PTX: v.PTX}, nil
+	v.program.CompareAndSwap(nil, &device.Program{Name: v.Name, Source: source, PTX: v.PTX})
+	return v.program.Load(), nil
 }

@@ -110,8 +110,11 @@
 		BARRIER(); \
 	} while (0)
 
-// TAKE adds one to an int in global or shared memory, in one step for all threads, and returns what it was.
+// In one step for all threads, in global or shared memory: TAKE adds one to an int and returns what it was, ADD adds n to one, and
+// MARK sets bits of a uint.
 #define TAKE(p) atomic_inc(p)
+#define ADD(p, n) atomic_add(p, n)
+#define MARK(p, bits) atomic_or(p, bits)
 
 DEVICE float half_to_float_(ushort u) { return vload_half(0, (const __private half *)&u); }
 DEVICE float2 halves_to_floats_(uint w) { return vload_half2(0, (const __private half *)&w); }
@@ -202,6 +205,8 @@ extern __shared__ __align__(16) char shared_dynamic_[];
 	} while (0)
 
 #define TAKE(p) atomicAdd(p, 1)
+#define ADD(p, n) atomicAdd(p, n)
+#define MARK(p, bits) atomicOr(p, bits)
 
 DEVICE float half_to_float_(ushort u)
 {
