@@ -110,18 +110,28 @@ func Depths(k, elemBytes int) []int {
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
 // others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that, and
-// rows have to be read often, the more so where they are short: there are moments when a copy takes ten times as long as usual
-// (ADR 8). SpMM takes rows of two lines nearly as fast as of one, and its transposed form collects values in batches too small for a
-// second pass.
-func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
+// rows have to be read often, the more so where they are short and vectors are long (block as Machine.Block has it), for then a line more
+// costs little: there are moments when a copy takes ten times as long as usual (ADR 8). SpMM with long vectors takes rows of two lines
+// nearly as fast as of one, and its transposed form collects values in batches too small for a second pass.
+func LastApart(op Op, nnz int64, rows, k, elemBytes, block int) bool {
 	const line = 64 / 4 // elements
-	least := map[Op]int{SDDMM: line, SpMM: 2 * line}[op]
-	reads := int64(8 * OftenRead)
-	if k > 4*line {
-		reads = 2 * OftenRead
+	if elemBytes != 4 || op == SpMMT || k <= line || k%line != 1 || k > SliceBytes/elemBytes+overhang {
+		return false
 	}
-	return elemBytes == 4 && least > 0 && k > least && k%line == 1 && k <= SliceBytes/elemBytes+overhang && rows > 0 && nnz/int64(rows) >= reads
+	reads := int64(2 * OftenRead)
+	if !shortVectors(block) {
+		if op == SpMM && k <= 2*line {
+			return false
+		}
+		if k <= 4*line {
+			reads = 8 * OftenRead
+		}
+	}
+	return rows > 0 && nnz/int64(rows) >= reads
 }
+
+// shortVectors reports whether a block as Machine.Block has it is that of AVX2.
+func shortVectors(block int) bool { return 0 < block && block < SliceBytes }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
 func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Prediction) string {

@@ -92,7 +92,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	w := &work{Machine: m, op: op, f: f, elem: float64(elemBytes), panels: 1, slices: 1, segs: float64(f.ActiveRows),
 		bytes: make([]float64, len(m.Measured.Levels))}
 	depth := k
-	if w.last = LastApart(op, f.NNZ, f.Cols, k, elemBytes); w.last {
+	if w.last = LastApart(op, f.NNZ, f.Cols, k, elemBytes, m.Block); w.last {
 		depth--
 	}
 	if tile.Tk > 0 && tile.Tk < k {
@@ -221,7 +221,7 @@ func (w *work) gather(l int, rows float64) {
 		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
 		seconds = math.Min(seconds, w.row/SliceBytes*w.Measured.GatherSeconds(l, SliceBytes, w.Threads))
 	}
-	if block := float64(w.Block); w.op != SDDMM && 0 < block && block < SliceBytes && w.row > 2*block {
+	if block := float64(w.Block); w.op != SDDMM && shortVectors(w.Block) && w.row > 2*block {
 		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows; but of two, the
 		// caches' prefetchers bring the second with the first. Blocks of a slice and more are long enough for that not to matter.
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))

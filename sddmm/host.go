@@ -67,7 +67,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	k, depth := r.a.Cols, tile.Tk
-	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, r.b.Rows, k, int(unsafe.Sizeof(T(0))))
+	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, r.b.Rows, k, int(unsafe.Sizeof(T(0))), asm.Block())
 	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
 		depth, lastApart = 0, false // partial sums would overwrite values that are still needed
 	}

@@ -63,7 +63,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
-	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))))
+	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))), asm.Block())
 	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile.Tk, lastApart, func(slice ...pattern.Columns[T]) error {
 		if tile.Tj > 0 && lastApart { // a single column is not tiled
 			if err := r.of(slice[:1]).runSlice(ctx, host, pat, tile); err != nil {
