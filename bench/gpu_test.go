@@ -350,7 +350,6 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// A search on a GPU tries gathering and panels of popular columns, of which there are some for a dense matrix; SpMM has nothing to try.
 // Nothing is planned before the first call, which is timed.
 func TestPlanningIsInTheFirstCall(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {
@@ -386,6 +385,7 @@ func TestPlanningIsInTheFirstCall(t *testing.T) {
 	})
 }
 
+// A search on a GPU tries gathering and panels of popular columns, of which there are some for a dense matrix; SpMM has nothing to try.
 func TestSearchOnGPUs(t *testing.T) {
 	onGPUs(t, func(t *testing.T, dev device.Launcher) {
 		m := random[float32](t, 600, 300)

@@ -140,12 +140,12 @@ func (p *planner) countPanels(r *Resident, c *ranked, widths []int) (all [][]til
 	rows := dialect.Blocks(int64(r.Rows), int64(every))
 	each := max(min(rows/int64(8*max(p.dev.Props().Units, 1)), kernels.ActiveRowsMost), 1)
 	from := int64(0)
-	for q, to := range ends {
-		if err := p.panelSumsInto(sums.View(from, to), c, widths[q]); err != nil {
+	for w, to := range ends {
+		if err := p.panelSumsInto(sums.View(from, to), c, widths[w]); err != nil {
 			return nil, err
 		}
 		if err := p.launchBlocks(kernels.ActiveRows(), dialect.Blocks(rows, each),
-			device.Value(int32(rows)), device.Value(int32(each)), device.Value(int64(every)), device.Value(int32(to-from)), device.Value(int32(widths[q])),
+			device.Value(int32(rows)), device.Value(int32(each)), device.Value(int64(every)), device.Value(int32(to-from)), device.Value(int32(widths[w])),
 			r.RowPtr.Arg(), r.ColIdx.Arg(), c.new.Arg(), active.View(from, to).Arg()); err != nil {
 			return nil, err
 		}

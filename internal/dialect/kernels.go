@@ -19,8 +19,8 @@ func Once[K comparable](key K, make func() *Variant) *Variant {
 	return v.(*Variant)
 }
 
-// Kernels keeps the kernels that a plan has launched on its device, by name: to put a source together takes longer than to
-// launch. The zero value is empty. It is not safe for concurrent use.
+// Kernels keeps the kernels that a plan has launched on its device, by name, so that the device, which locks, is asked for each of
+// them once. The zero value is empty. It is not safe for concurrent use.
 type Kernels struct{ loaded map[string]device.Kernel }
 
 // Load returns a variant's kernel on dev, always the same device.

@@ -68,22 +68,24 @@ type name string
 
 // variant returns the kernel of that name, which is put together once.
 func variant(n name, file string, defines ...dialect.Define) *dialect.Variant {
-	return dialect.Once(n, func() *dialect.Variant {
-		return &dialect.Variant{
-			Name: "pattern_" + string(n), File: file, Files: files,
-			Defines: append([]dialect.Define{{Name: "BLOCK_THREADS", Value: Threads}}, defines...),
-		}
-	})
+	return dialect.Once(n, func() *dialect.Variant { return newVariant(n, file, defines) })
 }
 
 // rowsVariant is variant for kernels that look for rows of non-zeros.
 func rowsVariant(n name, file string, defines ...dialect.Define) *dialect.Variant {
 	return dialect.Once(n, func() *dialect.Variant {
-		return &dialect.Variant{
-			Name: "pattern_" + string(n), File: file, Files: files, Before: []string{"rowof.h"},
-			Defines: append(append([]dialect.Define{{Name: "BLOCK_THREADS", Value: Threads}}, defines...), dialect.Define{Name: "START_EVERY", Value: StartEvery}),
-		}
+		v := newVariant(n, file, defines)
+		v.Before = []string{"rowof.h"}
+		v.Defines = append(v.Defines, dialect.Define{Name: "START_EVERY", Value: StartEvery})
+		return v
 	})
+}
+
+func newVariant(n name, file string, defines []dialect.Define) *dialect.Variant {
+	return &dialect.Variant{
+		Name: "pattern_" + string(n), File: file, Files: files,
+		Defines: append([]dialect.Define{{Name: "BLOCK_THREADS", Value: Threads}}, defines...),
+	}
 }
 
 // Variants returns all kernels.
