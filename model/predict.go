@@ -235,15 +235,21 @@ func (w *work) gather(l int, rows float64) {
 	w.bytes[l] += rows * w.row
 }
 
-// rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each.
+// rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows of A that do not
+// follow the one before are not fetched ahead as a stream is: they are gathered. Rows of C are not waited for.
 func (w *work) rows() {
-	line := w.Measured.GatherSeconds(w.holding(w.call()), float64(w.Line), w.Threads)
-	w.thread += w.segs * w.slices * waits * line
+	l := w.holding(w.call())
+	w.thread += w.segs * w.slices * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 	times := w.segs * w.slices
 	if w.op != SDDMM {
-		times *= 2 // fetched, and written back
+		w.stream(2 * times * w.row) // fetched, and written back
+		return
 	}
-	w.stream(times * w.row)
+	next := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that have a segment in a panel
+	w.stream(times * next * w.row)
+	apart := times * (1 - next)
+	w.thread += apart * w.Measured.GatherSeconds(l, w.row, w.Threads)
+	w.bytes[l] += apart * w.row
 }
 
 // stream adds bytes that are read or written in order of address. All that a call touches passes before

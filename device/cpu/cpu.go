@@ -64,11 +64,15 @@ func (d *Device) Close() error { return nil }
 // alignment of allocations: one AVX-512 register, one cache line.
 const alignment = 64
 
+// hugePage is the size of huge pages on amd64, and on arm64 with pages of 4 KB. Allocations of two and more begin at one and have whole
+// ones to their end.
+const hugePage = 2 << 20
+
 // addressable stands in for the machine's memory where the system does not tell: make panics
 // beyond 2⁴⁸ bytes.
 const addressable = 1 << 47
 
-// Alloc returns zeroed memory that starts on a cache line. It refuses more than the machine has,
+// Alloc returns zeroed memory that starts on a cache line, and lies in huge pages where it is large and the system has some. It refuses more than the machine has,
 // because Go cannot return from a failed allocation.
 func (d *Device) Alloc(bytes int64) (device.Memory, error) {
 	limit := d.props.MemoryBytes
@@ -79,9 +83,15 @@ func (d *Device) Alloc(bytes int64) (device.Memory, error) {
 		return nil, &device.Error{Device: d.Name(), Call: "Alloc", Err: device.ErrOutOfMemory,
 			Detail: fmt.Sprintf("asked for %d bytes with %d in use; the machine has %d", bytes, used, limit)}
 	}
-	raw := make([]byte, bytes+alignment-1)
-	adviseHuge(raw)
-	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % alignment
+	align, room := int64(alignment), bytes
+	if bytes >= 2*hugePage {
+		align, room = hugePage, (bytes+hugePage-1)/hugePage*hugePage
+	}
+	raw := make([]byte, room+align-1)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % uintptr(align)
+	if align == hugePage {
+		makeHuge(raw[skip : skip+uintptr(room)])
+	}
 	return d.open(raw[skip:skip+uintptr(bytes):skip+uintptr(bytes)], bytes), nil
 }
 

@@ -5,9 +5,6 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of huge pages on amd64, and on arm64 with pages of 4 KB.
-const hugePage = 2 << 20
-
 // untouched returns memory whose pages are not there yet, and a function that gives it back: Go would clear what it had
 // used before, which takes long and cannot be interrupted. It is Go's where the system has none to give.
 func untouched(bytes int64) (b []byte, free func()) {
@@ -18,14 +15,17 @@ func untouched(bytes int64) (b []byte, free func()) {
 	return b, func() { _ = syscall.Munmap(b) }
 }
 
-// adviseHuge asks for huge pages where b is large enough to have some. A gather of rows touches another
-// page each time, and beyond the reach of the TLB each costs a walk of the page tables.
-func adviseHuge(b []byte) {
-	if len(b) < 2*hugePage {
-		return
-	}
+// makeHuge makes the zeroed b, which nobody has written to, lie in huge pages as far as it covers whole ones. A gather of rows touches
+// another page each time, and beyond the reach of the TLB each costs a walk of the page tables. Go may have used the memory
+// before, and then its small pages are there and stay; they are given back, and what is touched next comes as huge pages of zeros.
+func makeHuge(b []byte) {
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % hugePage)
 	whole := (len(b) - skip) / hugePage * hugePage
+	if whole <= 0 {
+		return
+	}
 	// An error means that the system has none to give; the memory works without.
-	_ = syscall.Madvise(b[skip:skip+whole], syscall.MADV_HUGEPAGE)
+	if syscall.Madvise(b[skip:skip+whole], syscall.MADV_HUGEPAGE) == nil {
+		_ = syscall.Madvise(b[skip:skip+whole], syscall.MADV_DONTNEED)
+	}
 }

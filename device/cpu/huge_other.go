@@ -4,4 +4,4 @@ package cpu
 
 func untouched(bytes int64) (b []byte, free func()) { return make([]byte, bytes), func() {} }
 
-func adviseHuge([]byte) {}
+func makeHuge([]byte) {}

@@ -110,7 +110,7 @@ const (
 	// Each thread reads so many samples without a pause, the first half of them untimed: an operation runs all the time too, and
 	// what it finds in a shared cache is what it brought there faster than others drive it out.
 	samples = 32
-	sweeps  = 3
+	repeats = 3 // of all that is measured, one after the other; the medians count
 )
 
 // rowSizes are the lengths of rows in bytes at which rates are measured.
@@ -142,7 +142,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 	size = max(min(size, largest), 4*l2)
 	raw, free := untouched(size)
 	defer free()
-	adviseHuge(raw) // as Alloc does
+	makeHuge(raw) // as Alloc does
 	b := &bench{ctx: ctx, gather: g, threads: p.Threads, idx: make([][]int32, p.Threads), seed: 1,
 		data: unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(raw))), size/4)}
 	for t := range b.idx {
@@ -152,51 +152,98 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		return device.Measured{}, err
 	}
 	m := device.Measured{Threads: p.Threads, Loop: g.Name}
-	// A level is measured where it holds most of what is read and the one before holds little.
-	type point struct {
-		name   string
-		bytes  int64 // nominal
-		shared bool
-		set    int64 // working set
-	}
 	points := []point{{"L1", l1, false, l1 / 2}, {"L2", l2, false, min(l2/2, 8*l1)}}
 	if l3 > l2 {
 		points = append(points, point{"L3", l3, true, min(4*l2, l3/2)})
 	}
 	points = append(points, point{"memory", 0, true, size})
+	var rounds [repeats][]device.Level
+	for n := range rounds {
+		var err error
+		if rounds[n], err = b.levels(points, size); err != nil {
+			return m, err
+		}
+	}
+	m.Levels = medians(rounds)
 	curve, err := b.sweep(l2/2, size)
 	if err != nil {
 		return m, err
 	}
 	for i, pt := range points {
-		l := device.Level{Name: pt.name, Bytes: pt.bytes, Shared: pt.shared}
+		l := &m.Levels[i]
 		switch pt.name {
 		case "L2":
 			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), l2, points[i+1].set)
 		case "L3":
 			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, l3, size)
-		}
-		if i > 0 && l.Bytes > 0 {
-			l.Bytes = max(l.Bytes, m.Levels[i-1].Bytes)
-		}
-		if l.Gather, err = b.rates(pt.set, pt.set); err != nil {
-			return m, err
-		}
-		if pt.shared && i < len(points)-1 {
-			if l.Spread, err = b.rates(pt.set, size); err != nil {
-				return m, err
-			}
 			if m.Reach, err = b.reach(pt.set, size); err != nil {
 				return m, err
 			}
 		}
-		if l.Stream, err = b.rate(sweepRow, pt.set, pt.set, false); err != nil {
-			return m, err
+		if i > 0 && l.Bytes > 0 {
+			l.Bytes = max(l.Bytes, m.Levels[i-1].Bytes)
 		}
-		m.Levels = append(m.Levels, l)
 	}
 	calm(m.Levels)
 	return m, nil
+}
+
+// point is where a level is measured: it holds most of what is read, and the level before holds little.
+type point struct {
+	name   string
+	bytes  int64 // nominal
+	shared bool
+	set    int64 // working set
+}
+
+// levels measures the rates of all levels, once; size is that of the memory to read.
+func (b *bench) levels(points []point, size int64) ([]device.Level, error) {
+	var all []device.Level
+	for _, pt := range points {
+		l := device.Level{Name: pt.name, Bytes: pt.bytes, Shared: pt.shared}
+		var err error
+		if l.Gather, err = b.rates(pt.set, pt.set); err != nil {
+			return nil, err
+		}
+		if pt.shared && pt.bytes > 0 {
+			if l.Spread, err = b.rates(pt.set, size); err != nil {
+				return nil, err
+			}
+		}
+		if l.Stream, err = b.rate(sweepRow, pt.set, pt.set, false); err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// medians returns the levels with the medians of their rates: one number takes less than a millisecond to measure, and a single
+// interruption halves it.
+func medians(rounds [repeats][]device.Level) []device.Level {
+	all := slices.Clone(rounds[0])
+	middle := func(rate func(l *device.Level) *device.Rate, i int) {
+		var one, together [repeats]float64
+		for n := range rounds {
+			r := rate(&rounds[n][i])
+			one[n], together[n] = r.One, r.All
+		}
+		slices.Sort(one[:])
+		slices.Sort(together[:])
+		r := rate(&all[i])
+		r.One, r.All = one[repeats/2], together[repeats/2]
+	}
+	for i := range all {
+		all[i].Gather, all[i].Spread = slices.Clone(all[i].Gather), slices.Clone(all[i].Spread)
+		for k := range all[i].Gather {
+			middle(func(l *device.Level) *device.Rate { return &l.Gather[k] }, i)
+		}
+		for k := range all[i].Spread {
+			middle(func(l *device.Level) *device.Rate { return &l.Spread[k] }, i)
+		}
+		middle(func(l *device.Level) *device.Rate { return &l.Stream }, i)
+	}
+	return all
 }
 
 // touch clears the data, so that the pages are there, each near the thread that reads it first.
@@ -295,7 +342,7 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 		curve = append(curve, curvePoint{set: int64(x)})
 	}
 	curve = append(curve, curvePoint{set: most})
-	var took [sweeps][]float64
+	var took [repeats][]float64
 	for n := range took {
 		for _, p := range curve {
 			s, err := b.seconds(sweepRow, p.set, p.set, b.threads, true)
@@ -311,7 +358,7 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 			all = append(all, took[n][k])
 		}
 		slices.Sort(all)
-		curve[k].seconds = all[sweeps/2]
+		curve[k].seconds = all[repeats/2]
 	}
 	calmCurve(curve)
 	return curve, nil
