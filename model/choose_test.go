@@ -263,6 +263,43 @@ func TestHitsGrow(t *testing.T) {
 	}
 }
 
+// Rows of A that do not follow each other are gathered, which takes longer than a stream of as many bytes. Rows of C are not waited for.
+func TestRowsApart(t *testing.T) {
+	m, f := testMachine(2), wide(200_000, 400_000, 5)
+	for _, op := range []Op{SDDMM, SpMM} {
+		apart := *f
+		apart.Rows *= 4
+		near, far := m.Predict(op, f, 128, 4, Tile{Tj: f.Cols}), m.Predict(op, &apart, 128, 4, Tile{Tj: f.Cols})
+		if (far.Seconds > near.Seconds) != (op == SDDMM) || far.Seconds < near.Seconds {
+			t.Errorf("%v: %v seconds where three of four rows are empty, %v where none is", op, far.Seconds, near.Seconds)
+		}
+		for l := range near.Levels {
+			if a, b := near.Levels[l].Bytes, far.Levels[l].Bytes; math.Abs(a-b) > 1e-9*a {
+				t.Errorf("%v: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
+			}
+		}
+	}
+}
+
+// A row takes no longer from a nearer cache, also where they are as fast alone.
+func TestNearerIsNoSlower(t *testing.T) {
+	m, f := testMachine(2), wide(20_000, 100_000, 50)
+	for l := range m.Measured.Levels {
+		m.Measured.Levels[l].Gather = m.Measured.Levels[0].Gather
+	}
+	for _, k := range []int{16, 32, 128, 512} {
+		last := 0.0
+		for l := range len(m.Measured.Levels) - 1 { // without memory
+			w := newWork(m, SDDMM, f, k, 4, Tile{})
+			w.gather(l, 1)
+			if w.thread < last {
+				t.Errorf("K = %d: %v seconds from %s, %v from the level before", k, w.thread, m.Measured.Levels[l].Name, last)
+			}
+			last = w.thread
+		}
+	}
+}
+
 // SpMM that does rows of C in blocks of less than a slice gathers blocks: long rows take longer than those of SDDMM's loop. Larger
 // blocks, rows of one block, and SDDMM know nothing of it.
 func TestBlocks(t *testing.T) {

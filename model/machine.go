@@ -69,10 +69,11 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server; ADR 7 says how. Those before them had been fitted to a Zen 4 as well.
+// The costs that fitted best on two cores of a Zen 5 server, those of segments on a Zen 2; ADR 7 says how. Those before them had been fitted to
+// a Zen 4 as well.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 11e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
-	DefaultSpMM  = Costs{Segment: 4e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
+	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
+	DefaultSpMM  = Costs{Segment: 2.5e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
 const (
@@ -86,7 +87,7 @@ const (
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
-	waits = 1.1
+	waits = 0.4
 
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.

@@ -228,8 +228,9 @@ func (w *work) gather(l int, rows float64) {
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
 		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
-	} else {
-		seconds *= 1 + passing
+	} else if l+1 < len(w.Measured.Levels) { // no longer than from the next level: short rows take as long from either
+		next := w.Measured.GatherSeconds(l+1, w.row, w.Threads)
+		seconds = min(seconds*(1+passing), max(seconds, next))
 	}
 	w.thread += rows * seconds
 	w.bytes[l] += rows * w.row
