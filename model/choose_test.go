@@ -278,6 +278,11 @@ func TestRowsApart(t *testing.T) {
 				t.Errorf("%v: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
 			}
 		}
+		// In slices no row follows another.
+		slices := Tile{Tj: f.Cols, Tk: 128}
+		if a, b := m.Predict(op, f, 512, 4, slices).Seconds, m.Predict(op, &apart, 512, 4, slices).Seconds; math.Abs(a-b) > 1e-9*a {
+			t.Errorf("%v in slices: %v seconds where three of four rows are empty, %v where none is", op, b, a)
+		}
 	}
 }
 

@@ -237,7 +237,7 @@ func (w *work) gather(l int, rows float64) {
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows of A that do not
-// follow the one before are not fetched ahead as a stream is: they are gathered. Rows of C are not waited for.
+// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. Rows of C are not waited for.
 func (w *work) rows() {
 	l := w.holding(w.call())
 	w.thread += w.segs * w.slices * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
@@ -246,7 +246,10 @@ func (w *work) rows() {
 		w.stream(2 * times * w.row) // fetched, and written back
 		return
 	}
-	next := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that have a segment in a panel
+	next := 0.0 // share of the rows of A that follow the one before
+	if w.slices == 1 {
+		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
+	}
 	w.stream(times * next * w.row)
 	apart := times * (1 - next)
 	w.thread += apart * w.Measured.GatherSeconds(l, w.row, w.Threads)
