@@ -30,7 +30,7 @@ type RowCG[T Float] struct {
 	D     *Resident[T]      // M×K, diag(H), set by the caller before Start, which inverts D + s
 	Shift *device.Buffer[T] // M, s; the caller's
 
-	rz    *device.Buffer[float64] // M, ⟨r, z⟩ of each row, negative once the row is done
+	rz    *device.Buffer[float64] // M, ⟨r, z⟩ of each row, −1 once the row is done
 	stop  *device.Buffer[float64] // M, the ⟨r, z⟩ at which a row is done
 	count *device.Buffer[float64] // on a GPU: rows that are not done, in all and in each block
 }
@@ -91,12 +91,20 @@ func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err e
 	xm, rm, pm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
 	loops := asm.For[T]().CG
-	return countRows(ctx, h, cg.X, func(i int) bool {
-		p := pm.Row(i)
-		sum, scale := loops.Start(xm.Row(i), rm.Row(i), p, dm.Row(i), shift[i])
-		stop[i] = tol * tol * max(sum, scale)
-		rz[i] = sum
-		return closeRow(rz, stop, p, i)
+	return countRows(ctx, h, cg.X, func(lo, hi int) (active int) {
+		for i := lo; i < hi; i++ {
+			p := pm.Row(i)
+			sum, scale := loops.Start(xm.Row(i), rm.Row(i), p, dm.Row(i), shift[i])
+			stop[i] = tol * tol * max(sum, scale)
+			if sum > stop[i] && !math.IsInf(sum, 0) {
+				rz[i] = sum
+				active++
+			} else {
+				rz[i] = -1
+				clear(p)
+			}
+		}
+		return active
 	})
 }
 
@@ -113,36 +121,18 @@ func (cg *RowCG[T]) Step(ctx context.Context) (active int64, err error) {
 	xm, rm, pm, qm, dm := cg.X.Host(), cg.R.Host(), cg.P.Host(), cg.Q.Host(), cg.D.Host()
 	shift, rz, stop := cg.Shift.Host(), cg.rz.Host(), cg.stop.Host()
 	loops := asm.For[T]().CG
-	return countRows(ctx, h, cg.X, func(i int) bool {
-		if rz[i] < 0 {
-			return false
-		}
-		p := pm.Row(i)
-		rz[i], _ = loops.Step(xm.Row(i), rm.Row(i), p, qm.Row(i), dm.Row(i), shift[i], rz[i]) // 0 where there is no step
-		return closeRow(rz, stop, p, i)
+	return countRows(ctx, h, cg.X, func(lo, hi int) int {
+		return loops.Step(rowsFrom(lo, xm), rowsFrom(lo, rm), rowsFrom(lo, pm), rowsFrom(lo, qm), rowsFrom(lo, dm), shift[lo:hi], rz[lo:hi], stop[lo:hi])
 	})
 }
 
-// closeRow marks row i as done, with a zero direction, when its ⟨r, z⟩ has reached the end or is no
-// number; it reports whether the row goes on.
-func closeRow[T Float](rz, stop []float64, p []T, i int) bool {
-	if rz[i] > stop[i] && !math.IsInf(rz[i], 0) {
-		return true
-	}
-	rz[i] = -1
-	clear(p)
-	return false
+// rowsFrom returns the rows of m from one on, as loops take them.
+func rowsFrom[T Float](from int, m Matrix[T]) asm.Rows[T] {
+	return asm.Rows[T]{Data: m.Data[min(from*m.Stride, len(m.Data)):], K: m.Cols, Stride: m.Stride}
 }
 
-func countRows[T Float](ctx context.Context, h device.Host, x *Resident[T], row func(i int) bool) (int64, error) {
-	n, err := sumBlocks(ctx, h, x.Rows, x.Cols, func(lo, hi int) float64 {
-		var n float64
-		for i := lo; i < hi; i++ {
-			if row(i) {
-				n++
-			}
-		}
-		return n
-	})
+// countRows adds up what count returns for blocks of rows [lo, hi).
+func countRows[T Float](ctx context.Context, h device.Host, x *Resident[T], count func(lo, hi int) int) (int64, error) {
+	n, err := sumBlocks(ctx, h, x.Rows, x.Cols, func(lo, hi int) float64 { return float64(count(lo, hi)) })
 	return int64(n), err
 }

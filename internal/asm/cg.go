@@ -2,16 +2,17 @@ package asm
 
 import "math"
 
-// CG are the loops of conjugate gradients with a diagonal preconditioner, for one row of a dense matrix. Rows have the length of x.
-// Both add up in the same order, in float64.
+// CG are the loops of conjugate gradients with a diagonal preconditioner for the rows of dense matrices. They add up in float64.
 type CG[T Float] struct {
-	// Start sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩ and,
-	// over the elements where d is positive, ⟨x, x/d⟩.
+	// Start begins with one row: it sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It
+	// returns ⟨r, p⟩ and, over the elements where d is positive, ⟨x, x/d⟩. All have the length of x.
 	Start func(x, r, p, d []T, shift T) (rz, scale float64)
 
-	// Step sets q += shift·p and takes a step of length rz/⟨p, q⟩ from x along p: r and p become the next residual and
-	// direction, and the next rz is returned. It does nothing else and returns false where ⟨p, q⟩ is not positive and finite.
-	Step func(x, r, p, q, d []T, shift T, rz float64) (next float64, ok bool)
+	// Step takes a step with every row i, of as many as rz has elements, whose rz[i] is not negative: it sets q += shift[i]·p and
+	// goes rz[i]/⟨p, q⟩ from x along p, after which r and p are the next residual and direction, and rz[i] the next ⟨r, d∘r⟩.
+	// A row is done where ⟨p, q⟩ is not positive and finite, which leaves x and r, and where the next rz[i] is not finite and
+	// above stop[i]: then rz[i] is −1 and p zero. It returns the number of rows that are not done. All matrices have the K of x.
+	Step func(x, r, p, q, d Rows[T], shift []T, rz, stop []float64) (active int)
 }
 
 func startGeneric[T Float](x, r, p, d []T, shift T) (rz, scale float64) {
@@ -31,15 +32,33 @@ func startGeneric[T Float](x, r, p, d []T, shift T) (rz, scale float64) {
 	return rz, scale
 }
 
-func stepGeneric[T Float](x, r, p, q, d []T, shift T, rz float64) (next float64, ok bool) {
+func stepGeneric[T Float](x, r, p, q, d Rows[T], shift []T, rz, stop []float64) (active int) {
+	for i, was := range rz {
+		if !(was >= 0) {
+			continue
+		}
+		next := stepRow(x.Row(i), r.Row(i), p.Row(i), q.Row(i), d.Row(i), shift[i], was)
+		if next > stop[i] && !math.IsInf(next, 0) {
+			rz[i] = next
+			active++
+		} else {
+			rz[i] = -1
+			clear(p.Row(i))
+		}
+	}
+	return active
+}
+
+// stepRow takes the step of one row. It returns the next ⟨r, d∘r⟩, or −1 where there is no step.
+func stepRow[T Float](x, r, p, q, d []T, shift T, rz float64) (next float64) {
 	r, p, q, d = r[:len(x)], p[:len(x)], q[:len(x)], d[:len(x)]
 	var pq float64
 	for k, v := range p {
 		q[k] += shift * v
 		pq += float64(v) * float64(q[k])
 	}
-	if !curved(pq) {
-		return 0, false
+	if !(pq > 0) || math.IsInf(pq, 0) {
+		return -1
 	}
 	alpha := T(rz / pq)
 	for k, v := range p {
@@ -51,8 +70,5 @@ func stepGeneric[T Float](x, r, p, q, d []T, shift T, rz float64) (next float64,
 	for k, v := range p {
 		p[k] = d[k]*r[k] + beta*v
 	}
-	return next, true
+	return next
 }
-
-// curved reports whether there is a step along p, given ⟨p, A·p⟩.
-func curved(pq float64) bool { return pq > 0 && !math.IsInf(pq, 0) }

@@ -4,10 +4,10 @@ package asm
 
 import "unsafe"
 
-// bindCG wraps assembly in the signatures of CG.
+// bindCG wraps assembly in the signatures of CG. Assembly has the distance of rows in bytes.
 func bindCG[T Float](
 	start func(x, r, p, d *T, n int, shift T) (sum, scale float64),
-	step func(x, r, p, q, d *T, n int, shift T, rz float64) (pq, sum float64),
+	step func(x, r, p, q, d *T, xStep, rStep, pStep, qStep, dStep, n int, shift *T, rz, stop *float64, rows int) (active int),
 ) CG[T] {
 	return CG[T]{
 		Start: func(x, r, p, d []T, shift T) (rz, scale float64) {
@@ -15,14 +15,20 @@ func bindCG[T Float](
 			r, p, d = r[:n], p[:n], d[:n] // assembly does not look
 			return start(unsafe.SliceData(x), unsafe.SliceData(r), unsafe.SliceData(p), unsafe.SliceData(d), n, shift)
 		},
-		Step: func(x, r, p, q, d []T, shift T, rz float64) (next float64, ok bool) {
-			n := len(x)
-			r, p, q, d = r[:n], p[:n], q[:n], d[:n]
-			pq, sum := step(unsafe.SliceData(x), unsafe.SliceData(r), unsafe.SliceData(p), unsafe.SliceData(q), unsafe.SliceData(d), n, shift, rz)
-			if !curved(pq) {
-				return 0, false
+		Step: func(x, r, p, q, d Rows[T], shift []T, rz, stop []float64) (active int) {
+			rows := len(rz)
+			if rows == 0 {
+				return 0
 			}
-			return sum, true
+			shift, stop = shift[:rows], stop[:rows] // assembly does not look
+			for _, m := range [...]*Rows[T]{&x, &r, &p, &q, &d} {
+				m.K = x.K
+				m.Row(rows - 1)
+			}
+			size := int(unsafe.Sizeof(T(0)))
+			return step(unsafe.SliceData(x.Data), unsafe.SliceData(r.Data), unsafe.SliceData(p.Data), unsafe.SliceData(q.Data), unsafe.SliceData(d.Data),
+				size*x.Stride, size*r.Stride, size*p.Stride, size*q.Stride, size*d.Stride,
+				x.K, unsafe.SliceData(shift), unsafe.SliceData(rz), unsafe.SliceData(stop), rows)
 		},
 	}
 }

@@ -51,35 +51,74 @@ func testCG[T Float](t *testing.T) {
 				t.Fatalf("%s: Start returns %v and %v, want %v and %v", what, sum, scale, wantSum, wantScale)
 			}
 
+			// A row for each end of a step, among rows that are done, with strides of their own.
 			var pq float64
 			for i := range p {
 				q[i] *= p[i] // curvature is positive
 				pq += float64(p[i] * (q[i] + 2*p[i]))
 			}
 			d = draw(n, 0.25, 0.5, 2)
-			for _, curvature := range []float64{1, -1, math.Inf(1), math.NaN(), 0} {
-				q := slices.Clone(q)
-				for i := range q {
-					q[i] = (q[i]+2*p[i])*T(curvature) - 2*p[i]
+			inf, nan := math.Inf(1), math.NaN()
+			cases := []struct {
+				curvature, shift, rz, stop float64
+			}{{1, 2, 4, 0}, {1, 2, -1, 0}, {-1, 2, 4, 0}, {inf, 2, 4, 0}, {nan, 2, 4, 0}, {0, 2, 4, 0}, {1, 1, 2, 1e-9}, {1, 2, 4, inf}, {1, 2, 4, nan}, {1, 2, nan, 0}, {1, 2, 4, 0}}
+			operands := func() (m [5]Rows[T], shift []T, rz, stop []float64) {
+				for o, values := range [][]T{x, r, p, q, d} {
+					m[o] = Rows[T]{K: n, Stride: n + o, Data: make([]T, (n+o)*len(cases))}
+					for i, c := range cases {
+						row := m[o].Row(i)
+						copy(row, values)
+						if o == 3 {
+							for j := range row {
+								row[j] = (row[j]+2*p[j])*T(c.curvature) - T(c.shift)*p[j]
+							}
+						}
+						for j := i*m[o].Stride + n; j < (i+1)*m[o].Stride; j++ {
+							m[o].Data[j] = T(nan)
+						}
+					}
 				}
-				gotX, gotR, gotP, gotQ := slices.Clone(x), slices.Clone(r), slices.Clone(p), slices.Clone(q)
-				wantX, wantR, wantP, wantQ := slices.Clone(x), slices.Clone(r), slices.Clone(p), slices.Clone(q)
-				got, ok := For[T]().CG.Step(gotX, gotR, gotP, gotQ, d, 2, 4*pq)
-				want, wantOK := stepGeneric(wantX, wantR, wantP, wantQ, d, 2, 4*pq)
-				if got != want || ok != wantOK || ok != (curvature == 1 && n > 0) {
-					t.Fatalf("%s, curvature %v: Step returns %v, %v, want %v, %v", what, curvature, got, ok, want, wantOK)
+				for _, c := range cases {
+					shift, rz, stop = append(shift, T(c.shift)), append(rz, c.rz*pq), append(stop, c.stop)
 				}
-				same("q", gotQ, wantQ)
-				same("x", gotX, wantX)
-				same("r", gotR, wantR)
-				beta := T(0)
-				if ok {
-					beta = T(want / (4 * pq))
+				for i, c := range cases {
+					if c.rz < 0 {
+						rz[i] = -1
+					}
 				}
-				for i := range p {
-					// One rounding of the product and one of the sum, or one of both.
-					if bound := unit*math.Abs(float64(beta*p[i])+float64(d[i]*gotR[i])) + unit*math.Abs(float64(beta*p[i])); math.Abs(float64(gotP[i]-wantP[i])) > bound {
-						t.Fatalf("%s: p[%d] is %v, want %v", what, i, gotP[i], wantP[i])
+				return m, shift, rz, stop
+			}
+			got, shift, rz, stop := operands()
+			active := For[T]().CG.Step(got[0], got[1], got[2], got[3], got[4], shift, rz, stop)
+			want, shift, wantRZ, stop := operands()
+			wantActive := stepGeneric(want[0], want[1], want[2], want[3], want[4], shift, wantRZ, stop)
+			if active != wantActive || n > 0 && active != 3 || n == 0 && active != 0 {
+				t.Fatalf("%s: %d rows are active, want %d", what, active, wantActive)
+			}
+			for row, c := range cases {
+				where := fmt.Sprintf("%s, row %d", what, row)
+				if rz[row] != wantRZ[row] && (rz[row] == rz[row] || wantRZ[row] == wantRZ[row]) {
+					t.Fatalf("%s: rz is %v, want %v", where, rz[row], wantRZ[row])
+				}
+				for o, name := range []string{"x", "r", "p", "q", "d"} {
+					if name == "p" && rz[row] > 0 {
+						beta := T(rz[row] / (c.rz * pq))
+						for i, v := range want[2].Row(row) {
+							// One rounding of the product and one of the sum, or one of both.
+							z := float64(d[i] * got[1].Row(row)[i])
+							if bound := unit*math.Abs(float64(beta*p[i])+z) + unit*math.Abs(float64(beta*p[i])); math.Abs(float64(got[2].Row(row)[i]-v)) > bound {
+								t.Fatalf("%s: p[%d] is %v, want %v", where, i, got[2].Row(row)[i], v)
+							}
+						}
+						continue
+					}
+					same(where+": "+name, got[o].Row(row), want[o].Row(row))
+				}
+				for o := range got {
+					for j := row*got[o].Stride + n; j < (row+1)*got[o].Stride; j++ {
+						if got[o].Data[j] == got[o].Data[j] {
+							t.Fatalf("%s: what lies between rows of operand %d was written to", where, o)
+						}
 					}
 				}
 			}

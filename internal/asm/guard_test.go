@@ -3,6 +3,7 @@
 package asm
 
 import (
+	"math"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -141,8 +142,14 @@ func testGuardPagesOfCG[T Float](t *testing.T) {
 				if rz, _ := For[T]().CG.Start(x, r, p, d, 1); rz != float64(n)/2 {
 					t.Fatalf("%v %T, %d elements: Start returns %v", l, T(0), n, rz)
 				}
-				if _, ok := For[T]().CG.Step(x, r, p, q, d, 1, 1); ok != (n > 0) {
-					t.Fatalf("%v %T, %d elements: Step returns %v", l, T(0), n, ok)
+				one := func(v []T) Rows[T] { return Rows[T]{v, n, n} }
+				shift, rz, stop := guarded[T](t, 1, head), guarded[float64](t, 1, head), guarded[float64](t, 1, head)
+				for _, end := range []float64{0, math.Inf(1)} {
+					shift[0], rz[0], stop[0] = 1, 0.7, end // 1 would leave no residual in two elements
+					active := For[T]().CG.Step(one(x), one(r), one(p), one(q), one(d), shift, rz, stop)
+					if goesOn := n > 0 && end == 0; active == 1 != goesOn || rz[0] > 0 != goesOn {
+						t.Fatalf("%v %T, %d elements: Step returns %d and %v", l, T(0), n, active, rz[0])
+					}
 				}
 			}
 		}

@@ -10280,176 +10280,227 @@ start_end:
 	VZEROUPPER
 	RET
 
-// func cgStepF32AVX2(x *float32, r *float32, p *float32, q *float32, d *float32, n int, shift float32, rz float64) (pq float64, sum float64)
+// func cgStepF32AVX2(x *float32, r *float32, p *float32, q *float32, d *float32, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float32, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·cgStepF32AVX2(SB), NOSPLIT, $0-80
-	MOVQ         x+0(FP), AX
-	MOVQ         r+8(FP), CX
-	MOVQ         p+16(FP), DX
-	MOVQ         q+24(FP), BX
-	MOVQ         d+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS shift+48(FP), Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	XORQ         R8, R8
-	MOVQ         DI, R9
+TEXT ·cgStepF32AVX2(SB), NOSPLIT, $0-128
+	MOVQ x+0(FP), AX
+	MOVQ r+8(FP), CX
+	MOVQ p+16(FP), DX
+	MOVQ q+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+80(FP), DI
+	XORQ R8, R8
+	MOVQ $+0, active+120(FP)
+
+row:
+	MOVQ         rz+96(FP), R9
+	VMOVSD       (R9)(R8*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          next
+	MOVQ         shift+88(FP), R9
+	VBROADCASTSS (R9)(R8*4), Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          curve_begin
 
 curve:
-	VMOVUPS      (DX)(R8*1), Y3
-	VMOVUPS      (BX)(R8*1), Y4
-	VFMADD231PS  Y3, Y0, Y4
-	VMOVUPS      Y4, (BX)(R8*1)
-	VCVTPS2PD    X3, Y5
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VCVTPS2PD    X4, Y6
-	VEXTRACTF128 $0x01, Y4, X4
-	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y5, Y6, Y1
-	VFMADD231PD  Y3, Y4, Y2
-	ADDQ         $+32, R8
-	SUBQ         $+8, R9
-
-curve_begin:
-	CMPQ         R9, $+8
-	JGE          curve
-	TESTQ        R9, R9
-	JZ           curve_end
-	LEAQ         onesF32AVX2<>+0(SB), R10
-	SHLQ         $0x02, R9
-	SUBQ         R9, R10
-	VMOVDQU      32(R10), Y3
-	VMASKMOVPS   (DX)(R8*1), Y3, Y4
-	VMASKMOVPS   (BX)(R8*1), Y3, Y5
-	VFMADD231PS  Y4, Y0, Y5
-	VMASKMOVPS   Y5, Y3, (BX)(R8*1)
-	VCVTPS2PD    X4, Y0
-	VEXTRACTF128 $0x01, Y4, X3
-	VCVTPS2PD    X3, Y3
-	VCVTPS2PD    X5, Y4
+	VMOVUPS      (DX)(R9*1), Y5
+	VMOVUPS      (BX)(R9*1), Y6
+	VFMADD231PS  Y5, Y2, Y6
+	VMOVUPS      Y6, (BX)(R9*1)
+	VCVTPS2PD    X5, Y7
 	VEXTRACTF128 $0x01, Y5, X5
 	VCVTPS2PD    X5, Y5
-	VFMADD231PD  Y0, Y4, Y1
-	VFMADD231PD  Y3, Y5, Y2
+	VCVTPS2PD    X6, Y8
+	VEXTRACTF128 $0x01, Y6, X6
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y7, Y8, Y3
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         $+32, R9
+	SUBQ         $+8, R10
+
+curve_begin:
+	CMPQ         R10, $+8
+	JGE          curve
+	TESTQ        R10, R10
+	JZ           curve_end
+	LEAQ         onesF32AVX2<>+0(SB), R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
+	VMOVDQU      32(R11), Y5
+	VMASKMOVPS   (DX)(R9*1), Y5, Y6
+	VMASKMOVPS   (BX)(R9*1), Y5, Y7
+	VFMADD231PS  Y6, Y2, Y7
+	VMASKMOVPS   Y7, Y5, (BX)(R9*1)
+	VCVTPS2PD    X6, Y2
+	VEXTRACTF128 $0x01, Y6, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X7, Y6
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y2, Y6, Y3
+	VFMADD231PD  Y5, Y7, Y4
 
 curve_end:
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VUNPCKHPD    X1, X1, X0
-	VADDSD       X0, X1, X1
-	VMOVSD       X1, pq+64(FP)
-	MOVQ         $0x0000000000000000, R8
-	VMOVQ        R8, X0
-	VUCOMISD     X0, X1
-	JLS          end
-	MOVQ         $0x7ff0000000000000, R8
-	VMOVQ        R8, X0
-	VUCOMISD     X1, X0
-	JLS          end
-	VMOVSD       rz+56(FP), X0
-	VDIVSD       X1, X0, X1
-	VCVTSD2SS    X1, X1, X1
-	VBROADCASTSS X1, Y1
-	VXORPS       Y2, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	VUCOMISD     X1, X3
+	JLS          done
+	MOVQ         $0x7ff0000000000000, R9
+	VMOVQ        R9, X1
+	VUCOMISD     X3, X1
+	JLS          done
+	VDIVSD       X3, X0, X2
+	VCVTSD2SS    X2, X2, X2
+	VBROADCASTSS X2, Y2
 	VXORPS       Y3, Y3, Y3
-	XORQ         R8, R8
-	MOVQ         DI, R9
+	VXORPS       Y4, Y4, Y4
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          advance_begin
 
 advance:
-	VMOVUPS      (AX)(R8*1), Y4
-	VMOVUPS      (CX)(R8*1), Y5
-	VMOVUPS      (DX)(R8*1), Y6
-	VFMADD231PS  Y6, Y1, Y4
-	VMOVUPS      Y4, (AX)(R8*1)
-	VMOVUPS      (BX)(R8*1), Y4
-	VFNMADD231PS Y4, Y1, Y5
-	VMOVUPS      Y5, (CX)(R8*1)
-	VMOVUPS      (SI)(R8*1), Y4
-	VMULPS       Y5, Y4, Y4
-	VCVTPS2PD    X5, Y6
+	VMOVUPS      (AX)(R9*1), Y5
+	VMOVUPS      (CX)(R9*1), Y6
+	VMOVUPS      (DX)(R9*1), Y7
+	VFMADD231PS  Y7, Y2, Y5
+	VMOVUPS      Y5, (AX)(R9*1)
+	VMOVUPS      (BX)(R9*1), Y5
+	VFNMADD231PS Y5, Y2, Y6
+	VMOVUPS      Y6, (CX)(R9*1)
+	VMOVUPS      (SI)(R9*1), Y5
+	VMULPS       Y6, Y5, Y5
+	VCVTPS2PD    X6, Y7
+	VEXTRACTF128 $0x01, Y6, X6
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X5, Y8
 	VEXTRACTF128 $0x01, Y5, X5
 	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X4, Y7
-	VEXTRACTF128 $0x01, Y4, X4
-	VCVTPS2PD    X4, Y4
-	VFMADD231PD  Y6, Y7, Y2
-	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         $+32, R8
-	SUBQ         $+8, R9
+	VFMADD231PD  Y7, Y8, Y3
+	VFMADD231PD  Y6, Y5, Y4
+	ADDQ         $+32, R9
+	SUBQ         $+8, R10
 
 advance_begin:
-	CMPQ         R9, $+8
+	CMPQ         R10, $+8
 	JGE          advance
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JZ           advance_end
-	LEAQ         onesF32AVX2<>+0(SB), R10
-	SHLQ         $0x02, R9
-	SUBQ         R9, R10
-	VMOVDQU      32(R10), Y4
-	VMASKMOVPS   (AX)(R8*1), Y4, Y5
-	VMASKMOVPS   (CX)(R8*1), Y4, Y6
-	VMASKMOVPS   (DX)(R8*1), Y4, Y7
-	VFMADD231PS  Y7, Y1, Y5
-	VMASKMOVPS   Y5, Y4, (AX)(R8*1)
-	VMASKMOVPS   (BX)(R8*1), Y4, Y5
-	VFNMADD231PS Y5, Y1, Y6
-	VMASKMOVPS   Y6, Y4, (CX)(R8*1)
-	VMASKMOVPS   (SI)(R8*1), Y4, Y1
-	VMULPS       Y6, Y1, Y1
-	VCVTPS2PD    X6, Y4
-	VEXTRACTF128 $0x01, Y6, X5
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X1, Y6
-	VEXTRACTF128 $0x01, Y1, X1
-	VCVTPS2PD    X1, Y1
-	VFMADD231PD  Y4, Y6, Y2
-	VFMADD231PD  Y5, Y1, Y3
+	LEAQ         onesF32AVX2<>+0(SB), R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
+	VMOVDQU      32(R11), Y5
+	VMASKMOVPS   (AX)(R9*1), Y5, Y6
+	VMASKMOVPS   (CX)(R9*1), Y5, Y7
+	VMASKMOVPS   (DX)(R9*1), Y5, Y8
+	VFMADD231PS  Y8, Y2, Y6
+	VMASKMOVPS   Y6, Y5, (AX)(R9*1)
+	VMASKMOVPS   (BX)(R9*1), Y5, Y6
+	VFNMADD231PS Y6, Y2, Y7
+	VMASKMOVPS   Y7, Y5, (CX)(R9*1)
+	VMASKMOVPS   (SI)(R9*1), Y5, Y2
+	VMULPS       Y7, Y2, Y2
+	VCVTPS2PD    X7, Y5
+	VEXTRACTF128 $0x01, Y7, X6
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X2, Y7
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VFMADD231PD  Y5, Y7, Y3
+	VFMADD231PD  Y6, Y2, Y4
 
 advance_end:
-	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPD       X1, X2, X2
-	VUNPCKHPD    X2, X2, X1
-	VADDSD       X1, X2, X2
-	VMOVSD       X2, sum+72(FP)
-	VDIVSD       X0, X2, X1
-	VCVTSD2SS    X1, X1, X0
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	MOVQ         stop+104(FP), R9
+	VUCOMISD     (R9)(R8*8), X3
+	JLS          done
+	VUCOMISD     X3, X1
+	JLS          done
+	MOVQ         rz+96(FP), R9
+	VMOVSD       X3, (R9)(R8*8)
+	VDIVSD       X0, X3, X2
+	VCVTSD2SS    X2, X2, X0
 	VBROADCASTSS X0, Y0
-	XORQ         AX, AX
-	MOVQ         DI, BX
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          direct_begin
 
 direct:
-	VMOVUPS     (SI)(AX*1), Y1
-	VMOVUPS     (CX)(AX*1), Y2
+	VMOVUPS     (SI)(R9*1), Y1
+	VMOVUPS     (CX)(R9*1), Y2
 	VMULPS      Y2, Y1, Y1
-	VMOVUPS     (DX)(AX*1), Y2
+	VMOVUPS     (DX)(R9*1), Y2
 	VFMADD231PS Y2, Y0, Y1
-	VMOVUPS     Y1, (DX)(AX*1)
-	ADDQ        $+32, AX
-	SUBQ        $+8, BX
+	VMOVUPS     Y1, (DX)(R9*1)
+	ADDQ        $+32, R9
+	SUBQ        $+8, R10
 
 direct_begin:
-	CMPQ        BX, $+8
+	CMPQ        R10, $+8
 	JGE         direct
-	TESTQ       BX, BX
+	TESTQ       R10, R10
 	JZ          direct_end
-	LEAQ        onesF32AVX2<>+0(SB), DI
-	SHLQ        $0x02, BX
-	SUBQ        BX, DI
-	VMOVDQU     32(DI), Y1
-	VMASKMOVPS  (SI)(AX*1), Y1, Y2
-	VMASKMOVPS  (CX)(AX*1), Y1, Y3
+	LEAQ        onesF32AVX2<>+0(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y1
+	VMASKMOVPS  (SI)(R9*1), Y1, Y2
+	VMASKMOVPS  (CX)(R9*1), Y1, Y3
 	VMULPS      Y3, Y2, Y2
-	VMASKMOVPS  (DX)(AX*1), Y1, Y3
+	VMASKMOVPS  (DX)(R9*1), Y1, Y3
 	VFMADD231PS Y3, Y0, Y2
-	VMASKMOVPS  Y2, Y1, (DX)(AX*1)
+	VMASKMOVPS  Y2, Y1, (DX)(R9*1)
 
 direct_end:
-end:
+	INCQ active+120(FP)
+
+next:
+	ADDQ xStep+40(FP), AX
+	ADDQ rStep+48(FP), CX
+	ADDQ pStep+56(FP), DX
+	ADDQ qStep+64(FP), BX
+	ADDQ dStep+72(FP), SI
+	INCQ R8
+	CMPQ R8, rows+112(FP)
+	JLT  row
 	VZEROUPPER
 	RET
+
+done:
+	MOVQ   $0xbff0000000000000, R9
+	VMOVQ  R9, X0
+	MOVQ   rz+96(FP), R9
+	VMOVSD X0, (R9)(R8*8)
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DI, R10
+	JMP    clear_begin
+
+clear:
+	VMOVUPS Y0, (DX)(R9*1)
+	ADDQ    $+32, R9
+	SUBQ    $+8, R10
+
+clear_begin:
+	CMPQ       R10, $+8
+	JGE        clear
+	TESTQ      R10, R10
+	JZ         clear_end
+	LEAQ       onesF32AVX2<>+0(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVDQU    32(R11), Y1
+	VMASKMOVPS Y0, Y1, (DX)(R9*1)
+
+clear_end:
+	JMP next

@@ -7580,142 +7580,193 @@ start_end:
 	VZEROUPPER
 	RET
 
-// func cgStepF64AVX2(x *float64, r *float64, p *float64, q *float64, d *float64, n int, shift float64, rz float64) (pq float64, sum float64)
+// func cgStepF64AVX2(x *float64, r *float64, p *float64, q *float64, d *float64, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float64, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·cgStepF64AVX2(SB), NOSPLIT, $0-80
-	MOVQ         x+0(FP), AX
-	MOVQ         r+8(FP), CX
-	MOVQ         p+16(FP), DX
-	MOVQ         q+24(FP), BX
-	MOVQ         d+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD shift+48(FP), Y0
-	VXORPS       Y1, Y1, Y1
-	XORQ         R8, R8
-	MOVQ         DI, R9
+TEXT ·cgStepF64AVX2(SB), NOSPLIT, $0-128
+	MOVQ x+0(FP), AX
+	MOVQ r+8(FP), CX
+	MOVQ p+16(FP), DX
+	MOVQ q+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+80(FP), DI
+	XORQ R8, R8
+	MOVQ $+0, active+120(FP)
+
+row:
+	MOVQ         rz+96(FP), R9
+	VMOVSD       (R9)(R8*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          next
+	MOVQ         shift+88(FP), R9
+	VBROADCASTSD (R9)(R8*8), Y2
+	VXORPS       Y3, Y3, Y3
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          curve_begin
 
 curve:
-	VMOVUPD     (DX)(R8*1), Y2
-	VMOVUPD     (BX)(R8*1), Y3
-	VFMADD231PD Y2, Y0, Y3
-	VMOVUPD     Y3, (BX)(R8*1)
-	VFMADD231PD Y2, Y3, Y1
-	ADDQ        $+32, R8
-	SUBQ        $+4, R9
+	VMOVUPD     (DX)(R9*1), Y4
+	VMOVUPD     (BX)(R9*1), Y5
+	VFMADD231PD Y4, Y2, Y5
+	VMOVUPD     Y5, (BX)(R9*1)
+	VFMADD231PD Y4, Y5, Y3
+	ADDQ        $+32, R9
+	SUBQ        $+4, R10
 
 curve_begin:
-	CMPQ        R9, $+4
+	CMPQ        R10, $+4
 	JGE         curve
-	TESTQ       R9, R9
+	TESTQ       R10, R10
 	JZ          curve_end
-	LEAQ        onesF64AVX2<>+0(SB), R10
-	SHLQ        $0x03, R9
-	SUBQ        R9, R10
-	VMOVDQU     32(R10), Y2
-	VMASKMOVPD  (DX)(R8*1), Y2, Y3
-	VMASKMOVPD  (BX)(R8*1), Y2, Y4
-	VFMADD231PD Y3, Y0, Y4
-	VMASKMOVPD  Y4, Y2, (BX)(R8*1)
-	VFMADD231PD Y3, Y4, Y1
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y4
+	VMASKMOVPD  (DX)(R9*1), Y4, Y5
+	VMASKMOVPD  (BX)(R9*1), Y4, Y6
+	VFMADD231PD Y5, Y2, Y6
+	VMASKMOVPD  Y6, Y4, (BX)(R9*1)
+	VFMADD231PD Y5, Y6, Y3
 
 curve_end:
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VUNPCKHPD    X1, X1, X0
-	VADDSD       X0, X1, X1
-	VMOVSD       X1, pq+64(FP)
-	MOVQ         $0x0000000000000000, R8
-	VMOVQ        R8, X0
-	VUCOMISD     X0, X1
-	JLS          end
-	MOVQ         $0x7ff0000000000000, R8
-	VMOVQ        R8, X0
-	VUCOMISD     X1, X0
-	JLS          end
-	VMOVSD       rz+56(FP), X0
-	VDIVSD       X1, X0, X1
-	VBROADCASTSD X1, Y1
-	VXORPS       Y2, Y2, Y2
-	XORQ         R8, R8
-	MOVQ         DI, R9
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	VUCOMISD     X1, X3
+	JLS          done
+	MOVQ         $0x7ff0000000000000, R9
+	VMOVQ        R9, X1
+	VUCOMISD     X3, X1
+	JLS          done
+	VDIVSD       X3, X0, X2
+	VBROADCASTSD X2, Y2
+	VXORPS       Y3, Y3, Y3
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          advance_begin
 
 advance:
-	VMOVUPD      (AX)(R8*1), Y3
-	VMOVUPD      (CX)(R8*1), Y4
-	VMOVUPD      (DX)(R8*1), Y5
-	VFMADD231PD  Y5, Y1, Y3
-	VMOVUPD      Y3, (AX)(R8*1)
-	VMOVUPD      (BX)(R8*1), Y3
-	VFNMADD231PD Y3, Y1, Y4
-	VMOVUPD      Y4, (CX)(R8*1)
-	VMOVUPD      (SI)(R8*1), Y3
-	VMULPD       Y4, Y3, Y3
-	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         $+32, R8
-	SUBQ         $+4, R9
+	VMOVUPD      (AX)(R9*1), Y4
+	VMOVUPD      (CX)(R9*1), Y5
+	VMOVUPD      (DX)(R9*1), Y6
+	VFMADD231PD  Y6, Y2, Y4
+	VMOVUPD      Y4, (AX)(R9*1)
+	VMOVUPD      (BX)(R9*1), Y4
+	VFNMADD231PD Y4, Y2, Y5
+	VMOVUPD      Y5, (CX)(R9*1)
+	VMOVUPD      (SI)(R9*1), Y4
+	VMULPD       Y5, Y4, Y4
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $+32, R9
+	SUBQ         $+4, R10
 
 advance_begin:
-	CMPQ         R9, $+4
+	CMPQ         R10, $+4
 	JGE          advance
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JZ           advance_end
-	LEAQ         onesF64AVX2<>+0(SB), R10
-	SHLQ         $0x03, R9
-	SUBQ         R9, R10
-	VMOVDQU      32(R10), Y3
-	VMASKMOVPD   (AX)(R8*1), Y3, Y4
-	VMASKMOVPD   (CX)(R8*1), Y3, Y5
-	VMASKMOVPD   (DX)(R8*1), Y3, Y6
-	VFMADD231PD  Y6, Y1, Y4
-	VMASKMOVPD   Y4, Y3, (AX)(R8*1)
-	VMASKMOVPD   (BX)(R8*1), Y3, Y4
-	VFNMADD231PD Y4, Y1, Y5
-	VMASKMOVPD   Y5, Y3, (CX)(R8*1)
-	VMASKMOVPD   (SI)(R8*1), Y3, Y1
-	VMULPD       Y5, Y1, Y1
-	VFMADD231PD  Y5, Y1, Y2
+	LEAQ         onesF64AVX2<>+0(SB), R11
+	SHLQ         $0x03, R10
+	SUBQ         R10, R11
+	VMOVDQU      32(R11), Y4
+	VMASKMOVPD   (AX)(R9*1), Y4, Y5
+	VMASKMOVPD   (CX)(R9*1), Y4, Y6
+	VMASKMOVPD   (DX)(R9*1), Y4, Y7
+	VFMADD231PD  Y7, Y2, Y5
+	VMASKMOVPD   Y5, Y4, (AX)(R9*1)
+	VMASKMOVPD   (BX)(R9*1), Y4, Y5
+	VFNMADD231PD Y5, Y2, Y6
+	VMASKMOVPD   Y6, Y4, (CX)(R9*1)
+	VMASKMOVPD   (SI)(R9*1), Y4, Y2
+	VMULPD       Y6, Y2, Y2
+	VFMADD231PD  Y6, Y2, Y3
 
 advance_end:
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPD       X1, X2, X2
-	VUNPCKHPD    X2, X2, X1
-	VADDSD       X1, X2, X2
-	VMOVSD       X2, sum+72(FP)
-	VDIVSD       X0, X2, X1
-	VBROADCASTSD X1, Y0
-	XORQ         AX, AX
-	MOVQ         DI, BX
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VUNPCKHPD    X3, X3, X2
+	VADDSD       X2, X3, X3
+	MOVQ         stop+104(FP), R9
+	VUCOMISD     (R9)(R8*8), X3
+	JLS          done
+	VUCOMISD     X3, X1
+	JLS          done
+	MOVQ         rz+96(FP), R9
+	VMOVSD       X3, (R9)(R8*8)
+	VDIVSD       X0, X3, X2
+	VBROADCASTSD X2, Y0
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          direct_begin
 
 direct:
-	VMOVUPD     (SI)(AX*1), Y1
-	VMOVUPD     (CX)(AX*1), Y2
+	VMOVUPD     (SI)(R9*1), Y1
+	VMOVUPD     (CX)(R9*1), Y2
 	VMULPD      Y2, Y1, Y1
-	VMOVUPD     (DX)(AX*1), Y2
+	VMOVUPD     (DX)(R9*1), Y2
 	VFMADD231PD Y2, Y0, Y1
-	VMOVUPD     Y1, (DX)(AX*1)
-	ADDQ        $+32, AX
-	SUBQ        $+4, BX
+	VMOVUPD     Y1, (DX)(R9*1)
+	ADDQ        $+32, R9
+	SUBQ        $+4, R10
 
 direct_begin:
-	CMPQ        BX, $+4
+	CMPQ        R10, $+4
 	JGE         direct
-	TESTQ       BX, BX
+	TESTQ       R10, R10
 	JZ          direct_end
-	LEAQ        onesF64AVX2<>+0(SB), DI
-	SHLQ        $0x03, BX
-	SUBQ        BX, DI
-	VMOVDQU     32(DI), Y1
-	VMASKMOVPD  (SI)(AX*1), Y1, Y2
-	VMASKMOVPD  (CX)(AX*1), Y1, Y3
+	LEAQ        onesF64AVX2<>+0(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVDQU     32(R11), Y1
+	VMASKMOVPD  (SI)(R9*1), Y1, Y2
+	VMASKMOVPD  (CX)(R9*1), Y1, Y3
 	VMULPD      Y3, Y2, Y2
-	VMASKMOVPD  (DX)(AX*1), Y1, Y3
+	VMASKMOVPD  (DX)(R9*1), Y1, Y3
 	VFMADD231PD Y3, Y0, Y2
-	VMASKMOVPD  Y2, Y1, (DX)(AX*1)
+	VMASKMOVPD  Y2, Y1, (DX)(R9*1)
 
 direct_end:
-end:
+	INCQ active+120(FP)
+
+next:
+	ADDQ xStep+40(FP), AX
+	ADDQ rStep+48(FP), CX
+	ADDQ pStep+56(FP), DX
+	ADDQ qStep+64(FP), BX
+	ADDQ dStep+72(FP), SI
+	INCQ R8
+	CMPQ R8, rows+112(FP)
+	JLT  row
 	VZEROUPPER
 	RET
+
+done:
+	MOVQ   $0xbff0000000000000, R9
+	VMOVQ  R9, X0
+	MOVQ   rz+96(FP), R9
+	VMOVSD X0, (R9)(R8*8)
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DI, R10
+	JMP    clear_begin
+
+clear:
+	VMOVUPD Y0, (DX)(R9*1)
+	ADDQ    $+32, R9
+	SUBQ    $+4, R10
+
+clear_begin:
+	CMPQ       R10, $+4
+	JGE        clear
+	TESTQ      R10, R10
+	JZ         clear_end
+	LEAQ       onesF64AVX2<>+0(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVDQU    32(R11), Y1
+	VMASKMOVPD Y0, Y1, (DX)(R9*1)
+
+clear_end:
+	JMP next

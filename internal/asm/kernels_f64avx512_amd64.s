@@ -23688,143 +23688,193 @@ start_end:
 	VZEROUPPER
 	RET
 
-// func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, n int, shift float64, rz float64) (pq float64, sum float64)
+// func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float64, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·cgStepF64AVX512(SB), NOSPLIT, $0-80
-	MOVQ         x+0(FP), AX
-	MOVQ         r+8(FP), CX
-	MOVQ         p+16(FP), DX
-	MOVQ         q+24(FP), BX
-	MOVQ         d+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD shift+48(FP), Z0
-	VXORPS       Z1, Z1, Z1
-	XORQ         R8, R8
-	MOVQ         DI, R9
+TEXT ·cgStepF64AVX512(SB), NOSPLIT, $0-128
+	MOVQ x+0(FP), AX
+	MOVQ r+8(FP), CX
+	MOVQ p+16(FP), DX
+	MOVQ q+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ n+80(FP), DI
+	XORQ R8, R8
+	MOVQ $+0, active+120(FP)
+
+row:
+	MOVQ         rz+96(FP), R9
+	VMOVSD       (R9)(R8*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          next
+	MOVQ         shift+88(FP), R9
+	VBROADCASTSD (R9)(R8*8), Z2
+	VXORPS       Z3, Z3, Z3
+	XORQ         R9, R9
+	MOVQ         DI, R10
 	JMP          curve_begin
 
 curve:
-	VMOVUPD     (DX)(R8*1), Z2
-	VMOVUPD     (BX)(R8*1), Z3
-	VFMADD231PD Z2, Z0, Z3
-	VMOVUPD     Z3, (BX)(R8*1)
-	VFMADD231PD Z2, Z3, Z1
-	ADDQ        $+64, R8
-	SUBQ        $+8, R9
+	VMOVUPD     (DX)(R9*1), Z4
+	VMOVUPD     (BX)(R9*1), Z5
+	VFMADD231PD Z4, Z2, Z5
+	VMOVUPD     Z5, (BX)(R9*1)
+	VFMADD231PD Z4, Z5, Z3
+	ADDQ        $+64, R9
+	SUBQ        $+8, R10
 
 curve_begin:
-	CMPQ        R9, $+8
+	CMPQ        R10, $+8
 	JGE         curve
-	TESTQ       R9, R9
+	TESTQ       R10, R10
 	JZ          curve_end
-	MOVQ        $-1, R10
-	BZHIQ       R9, R10, R10
-	KMOVW       R10, K1
-	VMOVUPD.Z   (DX)(R8*1), K1, Z2
-	VMOVUPD.Z   (BX)(R8*1), K1, Z3
-	VFMADD231PD Z2, Z0, Z3
-	VMOVUPD     Z3, K1, (BX)(R8*1)
-	VFMADD231PD Z2, Z3, Z1
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (DX)(R9*1), K1, Z4
+	VMOVUPD.Z   (BX)(R9*1), K1, Z5
+	VFMADD231PD Z4, Z2, Z5
+	VMOVUPD     Z5, K1, (BX)(R9*1)
+	VFMADD231PD Z4, Z5, Z3
 
 curve_end:
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VADDPD        X0, X1, X1
-	VUNPCKHPD     X1, X1, X0
-	VADDSD        X0, X1, X1
-	VMOVSD        X1, pq+64(FP)
-	MOVQ          $0x0000000000000000, R8
-	VMOVQ         R8, X0
-	VUCOMISD      X0, X1
-	JLS           end
-	MOVQ          $0x7ff0000000000000, R8
-	VMOVQ         R8, X0
-	VUCOMISD      X1, X0
-	JLS           end
-	VMOVSD        rz+56(FP), X0
-	VDIVSD        X1, X0, X1
-	VBROADCASTSD  X1, Z1
-	VXORPS        Z2, Z2, Z2
-	XORQ          R8, R8
-	MOVQ          DI, R9
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VUNPCKHPD     X3, X3, X2
+	VADDSD        X2, X3, X3
+	VUCOMISD      X1, X3
+	JLS           done
+	MOVQ          $0x7ff0000000000000, R9
+	VMOVQ         R9, X1
+	VUCOMISD      X3, X1
+	JLS           done
+	VDIVSD        X3, X0, X2
+	VBROADCASTSD  X2, Z2
+	VXORPS        Z3, Z3, Z3
+	XORQ          R9, R9
+	MOVQ          DI, R10
 	JMP           advance_begin
 
 advance:
-	VMOVUPD      (AX)(R8*1), Z3
-	VMOVUPD      (CX)(R8*1), Z4
-	VMOVUPD      (DX)(R8*1), Z5
-	VFMADD231PD  Z5, Z1, Z3
-	VMOVUPD      Z3, (AX)(R8*1)
-	VMOVUPD      (BX)(R8*1), Z3
-	VFNMADD231PD Z3, Z1, Z4
-	VMOVUPD      Z4, (CX)(R8*1)
-	VMOVUPD      (SI)(R8*1), Z3
-	VMULPD       Z4, Z3, Z3
-	VFMADD231PD  Z4, Z3, Z2
-	ADDQ         $+64, R8
-	SUBQ         $+8, R9
+	VMOVUPD      (AX)(R9*1), Z4
+	VMOVUPD      (CX)(R9*1), Z5
+	VMOVUPD      (DX)(R9*1), Z6
+	VFMADD231PD  Z6, Z2, Z4
+	VMOVUPD      Z4, (AX)(R9*1)
+	VMOVUPD      (BX)(R9*1), Z4
+	VFNMADD231PD Z4, Z2, Z5
+	VMOVUPD      Z5, (CX)(R9*1)
+	VMOVUPD      (SI)(R9*1), Z4
+	VMULPD       Z5, Z4, Z4
+	VFMADD231PD  Z5, Z4, Z3
+	ADDQ         $+64, R9
+	SUBQ         $+8, R10
 
 advance_begin:
-	CMPQ         R9, $+8
+	CMPQ         R10, $+8
 	JGE          advance
-	TESTQ        R9, R9
+	TESTQ        R10, R10
 	JZ           advance_end
-	MOVQ         $-1, R10
-	BZHIQ        R9, R10, R10
-	KMOVW        R10, K1
-	VMOVUPD.Z    (AX)(R8*1), K1, Z3
-	VMOVUPD.Z    (CX)(R8*1), K1, Z4
-	VMOVUPD.Z    (DX)(R8*1), K1, Z5
-	VFMADD231PD  Z5, Z1, Z3
-	VMOVUPD      Z3, K1, (AX)(R8*1)
-	VMOVUPD.Z    (BX)(R8*1), K1, Z3
-	VFNMADD231PD Z3, Z1, Z4
-	VMOVUPD      Z4, K1, (CX)(R8*1)
-	VMOVUPD.Z    (SI)(R8*1), K1, Z1
-	VMULPD       Z4, Z1, Z1
-	VFMADD231PD  Z4, Z1, Z2
+	MOVQ         $-1, R11
+	BZHIQ        R10, R11, R11
+	KMOVW        R11, K1
+	VMOVUPD.Z    (AX)(R9*1), K1, Z4
+	VMOVUPD.Z    (CX)(R9*1), K1, Z5
+	VMOVUPD.Z    (DX)(R9*1), K1, Z6
+	VFMADD231PD  Z6, Z2, Z4
+	VMOVUPD      Z4, K1, (AX)(R9*1)
+	VMOVUPD.Z    (BX)(R9*1), K1, Z4
+	VFNMADD231PD Z4, Z2, Z5
+	VMOVUPD      Z5, K1, (CX)(R9*1)
+	VMOVUPD.Z    (SI)(R9*1), K1, Z2
+	VMULPD       Z5, Z2, Z2
+	VFMADD231PD  Z5, Z2, Z3
 
 advance_end:
-	VEXTRACTF64X4 $0x01, Z2, Y1
-	VADDPD        Y1, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X1
-	VADDPD        X1, X2, X2
-	VUNPCKHPD     X2, X2, X1
-	VADDSD        X1, X2, X2
-	VMOVSD        X2, sum+72(FP)
-	VDIVSD        X0, X2, X1
-	VBROADCASTSD  X1, Z0
-	XORQ          AX, AX
-	MOVQ          DI, BX
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VUNPCKHPD     X3, X3, X2
+	VADDSD        X2, X3, X3
+	MOVQ          stop+104(FP), R9
+	VUCOMISD      (R9)(R8*8), X3
+	JLS           done
+	VUCOMISD      X3, X1
+	JLS           done
+	MOVQ          rz+96(FP), R9
+	VMOVSD        X3, (R9)(R8*8)
+	VDIVSD        X0, X3, X2
+	VBROADCASTSD  X2, Z0
+	XORQ          R9, R9
+	MOVQ          DI, R10
 	JMP           direct_begin
 
 direct:
-	VMOVUPD     (SI)(AX*1), Z1
-	VMOVUPD     (CX)(AX*1), Z2
+	VMOVUPD     (SI)(R9*1), Z1
+	VMOVUPD     (CX)(R9*1), Z2
 	VMULPD      Z2, Z1, Z1
-	VMOVUPD     (DX)(AX*1), Z2
+	VMOVUPD     (DX)(R9*1), Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, (DX)(AX*1)
-	ADDQ        $+64, AX
-	SUBQ        $+8, BX
+	VMOVUPD     Z1, (DX)(R9*1)
+	ADDQ        $+64, R9
+	SUBQ        $+8, R10
 
 direct_begin:
-	CMPQ        BX, $+8
+	CMPQ        R10, $+8
 	JGE         direct
-	TESTQ       BX, BX
+	TESTQ       R10, R10
 	JZ          direct_end
-	MOVQ        $-1, DI
-	BZHIQ       BX, DI, DI
-	KMOVW       DI, K1
-	VMOVUPD.Z   (SI)(AX*1), K1, Z1
-	VMOVUPD.Z   (CX)(AX*1), K1, Z2
+	MOVQ        $-1, R11
+	BZHIQ       R10, R11, R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (SI)(R9*1), K1, Z1
+	VMOVUPD.Z   (CX)(R9*1), K1, Z2
 	VMULPD      Z2, Z1, Z1
-	VMOVUPD.Z   (DX)(AX*1), K1, Z2
+	VMOVUPD.Z   (DX)(R9*1), K1, Z2
 	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, K1, (DX)(AX*1)
+	VMOVUPD     Z1, K1, (DX)(R9*1)
 
 direct_end:
-end:
+	INCQ active+120(FP)
+
+next:
+	ADDQ xStep+40(FP), AX
+	ADDQ rStep+48(FP), CX
+	ADDQ pStep+56(FP), DX
+	ADDQ qStep+64(FP), BX
+	ADDQ dStep+72(FP), SI
+	INCQ R8
+	CMPQ R8, rows+112(FP)
+	JLT  row
 	VZEROUPPER
 	RET
+
+done:
+	MOVQ   $0xbff0000000000000, R9
+	VMOVQ  R9, X0
+	MOVQ   rz+96(FP), R9
+	VMOVSD X0, (R9)(R8*8)
+	VXORPS Z0, Z0, Z0
+	XORQ   R9, R9
+	MOVQ   DI, R10
+	JMP    clear_begin
+
+clear:
+	VMOVUPD Z0, (DX)(R9*1)
+	ADDQ    $+64, R9
+	SUBQ    $+8, R10
+
+clear_begin:
+	CMPQ    R10, $+8
+	JGE     clear
+	TESTQ   R10, R10
+	JZ      clear_end
+	MOVQ    $-1, R11
+	BZHIQ   R10, R11, R11
+	KMOVW   R11, K1
+	VMOVUPD Z0, K1, (DX)(R9*1)
+
+clear_end:
+	JMP next

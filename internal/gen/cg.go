@@ -138,22 +138,44 @@ func (k *kernels) result(scalar reg.Register, name string) {
 	k.VMOVSD(scalar, to.Addr)
 }
 
-// cgStep generates a step of conjugate gradients for one row.
+// cgStep generates a step of conjugate gradients for many rows.
 func (k *kernels) cgStep() {
 	k.Function("cgStep" + k.suffix())
 	k.Doc(
-		"cgStep"+k.suffix()+" sets q += shift·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz/pq it sets x += alpha·p,",
-		"r −= alpha·q, sum = ⟨r, d∘r⟩, which is not set otherwise, and with beta = sum/rz p = d∘r + beta·p. Rows have n elements.",
+		"cgStep"+k.suffix()+" goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. It sets q +=",
+		"shift[i]·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p, r −= alpha·q,",
+		"sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it is not, and",
+		"where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.",
 	)
-	k.SignatureExpr("func(x, r, p, q, d *" + k.goType() + ", n int, shift " + k.goType() + ", rz float64) (pq, sum float64)")
+	k.SignatureExpr("func(x, r, p, q, d *" + k.goType() + ", xStep, rStep, pStep, qStep, dStep, n int, shift *" + k.goType() + ", rz, stop *float64, rows int) (active int)")
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
-	in := k.arrays("x", "r", "p", "q", "d")
-	n := k.GP64()
+	operands := []string{"x", "r", "p", "q", "d"}
+	in := k.arrays(operands...)
+	n, i := k.GP64(), k.GP64()
 	k.Load(k.Param("n"), n)
+	k.XORQ(i, i)
+	to, err := k.Return("active").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	active := to.Addr
+	k.MOVQ(operand.I32(0), active)
+	// of is an element i of an array that is a parameter.
+	of := func(name string, size uint8) operand.Mem {
+		base := k.GP64()
+		k.Load(k.Param(name), base)
+		return operand.Mem{Base: base, Index: i, Scale: size}
+	}
 
+	k.Label("row")
+	rz, zero := k.XMM(), k.XMM()
+	k.VMOVSD(of("rz", 8), rz)
+	k.VXORPD(zero, zero, zero)
+	k.VUCOMISD(zero, rz)
+	k.JCS(operand.LabelRef("next")) // below, or NaN
 	shift := k.reg()
-	k.broadcast(k.param("shift"), shift)
+	k.broadcast(of("shift", uint8(k.elem())), shift)
 	curvature := k.doubleSum()
 	k.vectorLoop("curve", n, func(at reg.GPVirtual, m mask) {
 		p, q := k.get(in["p"], at, m), k.get(in["q"], at, m)
@@ -162,15 +184,13 @@ func (k *kernels) cgStep() {
 		k.addProduct(curvature, k.doubles(p), k.doubles(q))
 	})
 	pq := k.total(curvature)
-	k.result(pq, "pq")
-	k.VUCOMISD(k.constant(0), pq)
-	k.JLS(operand.LabelRef("end")) // or NaN
+	k.VUCOMISD(zero, pq)
+	k.JLS(operand.LabelRef("done")) // or NaN
 	inf := k.constant(math.Inf(1))
 	k.VUCOMISD(pq, inf)
-	k.JLS(operand.LabelRef("end"))
+	k.JLS(operand.LabelRef("done"))
 
-	rz, quotient := k.XMM(), k.XMM()
-	k.VMOVSD(k.param("rz"), rz)
+	quotient := k.XMM()
 	k.VDIVSD(pq, rz, quotient)
 	alpha := k.spread(quotient)
 	sums := k.doubleSum()
@@ -185,7 +205,11 @@ func (k *kernels) cgStep() {
 		k.addProduct(sums, k.doubles(r), k.doubles(z))
 	})
 	sum := k.total(sums)
-	k.result(sum, "sum")
+	k.VUCOMISD(of("stop", 8), sum)
+	k.JLS(operand.LabelRef("done"))
+	k.VUCOMISD(sum, inf)
+	k.JLS(operand.LabelRef("done"))
+	k.VMOVSD(sum, of("rz", 8))
 	k.VDIVSD(rz, sum, quotient)
 	beta := k.spread(quotient)
 	k.vectorLoop("direct", n, func(at reg.GPVirtual, m mask) {
@@ -194,9 +218,24 @@ func (k *kernels) cgStep() {
 		k.fma(k.get(in["p"], at, m), beta, z)
 		k.put(z, in["p"], at, m)
 	})
-	k.Label("end")
+	k.INCQ(active)
+
+	k.Label("next")
+	for _, name := range operands {
+		k.ADDQ(k.param(name+"Step"), in[name])
+	}
+	k.INCQ(i)
+	k.CMPQ(i, k.param("rows"))
+	k.JLT(operand.LabelRef("row"))
 	k.VZEROUPPER()
 	k.RET()
+
+	k.Label("done")
+	k.VMOVSD(k.constant(-1), of("rz", 8))
+	none := k.reg()
+	k.zero(none)
+	k.vectorLoop("clear", n, func(at reg.GPVirtual, m mask) { k.put(none, in["p"], at, m) })
+	k.JMP(operand.LabelRef("next"))
 }
 
 // inverse returns 1/h in the lanes of m where h > 0, and sets h to zero in the others, as the result is.
