@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
@@ -84,7 +85,7 @@ func testRun[T sddmm.Float](t *testing.T) {
 				rec.Flops != 2*m.S.NNZ()*int64(c.K) || rec.Threads != 2 || rec.Timing != "host" || rec.Props == nil || rec.Time.IsZero() || rec.Seed != 7 {
 				t.Errorf("%s, %+v: %+v", m.Name, c, rec)
 			}
-			if err := rec.check(); err != nil {
+			if err := rec.Check(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -195,10 +196,10 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := rec.Search
-		if s == nil || rec.TileBy != TileBySearch || rec.Checked == 0 || rec.check() != nil {
+		if s == nil || rec.TileBy != TileBySearch || rec.Checked == 0 || rec.Check() != nil {
 			t.Fatalf("%s: %+v", c.Op, rec)
 		}
-		tried := map[string]Trial{}
+		tried := map[string]record.Trial{}
 		for i, trial := range s.Tiles {
 			tried[trial.Tile] = trial
 			if !(trial.Seconds > 0 && trial.Predicted > 0) || trial.Rounds < 1 || i > 0 && trial.Seconds < s.Tiles[i-1].Seconds {
@@ -208,7 +209,7 @@ func TestSearch(t *testing.T) {
 		if c.Op != SpMMT && len(tried) < 2 || len(tried) != len(s.Tiles) || tried["none"].Rounds != 1+len(dropOut) || rec.Tile != s.Tiles[0].Tile || rec.Min != s.Tiles[0].Seconds {
 			t.Errorf("%s: tile %s in %v of %+v", c.Op, rec.Tile, rec.Min, s.Tiles)
 		}
-		for _, held := range []Held{s.Model, s.Plan} {
+		for _, held := range []record.Held{s.Model, s.Plan} {
 			if held.Trial != tried[held.Tile] || held.Rounds != 1+len(dropOut) || held.Loss < 0 || held.Tile == rec.Tile && held.Loss != 0 {
 				t.Errorf("%s: held %+v, tried %+v", c.Op, held, tried)
 			}
@@ -287,16 +288,6 @@ func TestGrid(t *testing.T) {
 		if got := finer(c.best, c.gathered); !slices.Equal(got, c.want) {
 			t.Errorf("%v of %d: %v, want %v", c.best, c.gathered, got, c.want)
 		}
-	}
-}
-
-func TestSumUp(t *testing.T) {
-	records := []Record{{}, {Search: &Search{Model: Held{Loss: 0.1}, Plan: Held{Loss: 0.02}, Planning: 3}}, {Search: &Search{Planning: 1}}}
-	if got, want := SumUp(records), (Searched{Cases: 2, ModelMean: 0.05, ModelWorst: 0.1, PlanMean: 0.01, PlanWorst: 0.02, PlanningMean: 2, PlanningWorst: 3}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := SumUp(nil); got != (Searched{}) {
-		t.Errorf("of nothing: %+v", got)
 	}
 }
 
@@ -501,14 +492,14 @@ func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		c    Case
 		size int64
-		want Counts
+		want record.Counts
 	}{
-		{Case{Op: SDDMM, K: 10}, 4, Counts{120, 6*40 + 3*40 + 6*8 + 40, 4*40 + 3*40 + 6*8 + 40}},
-		{Case{Op: SDDMM, K: 10, Epilogue: sddmm.Scale}, 4, Counts{120, 6*40 + 3*40 + 6*12 + 40, 4*40 + 3*40 + 6*12 + 40}},
-		{Case{Op: SpMM, K: 10}, 8, Counts{120, 6*80 + 4*80 + 6*12 + 40, 4*80 + 4*80 + 6*12 + 40}},
-		{Case{Op: SDDMM, K: 10, Stored: "float16"}, 4, Counts{120, 6*20 + 3*20 + 6*8 + 40, 4*20 + 3*20 + 6*8 + 40}},
-		{Case{Op: SpMM, K: 10, Stored: "bfloat16"}, 4, Counts{120, 6*20 + 4*40 + 6*8 + 40, 4*20 + 4*40 + 6*8 + 40}},
-		{Case{Op: SpMMT, K: 1}, 4, Counts{12, 6*4 + 5*4 + 6*8 + 48, 3*4 + 5*4 + 6*8 + 48}},
+		{Case{Op: SDDMM, K: 10}, 4, record.Counts{Flops: 120, Bytes: 6*40 + 3*40 + 6*8 + 40, Compulsory: 4*40 + 3*40 + 6*8 + 40}},
+		{Case{Op: SDDMM, K: 10, Epilogue: sddmm.Scale}, 4, record.Counts{Flops: 120, Bytes: 6*40 + 3*40 + 6*12 + 40, Compulsory: 4*40 + 3*40 + 6*12 + 40}},
+		{Case{Op: SpMM, K: 10}, 8, record.Counts{Flops: 120, Bytes: 6*80 + 4*80 + 6*12 + 40, Compulsory: 4*80 + 4*80 + 6*12 + 40}},
+		{Case{Op: SDDMM, K: 10, Stored: "float16"}, 4, record.Counts{Flops: 120, Bytes: 6*20 + 3*20 + 6*8 + 40, Compulsory: 4*20 + 3*20 + 6*8 + 40}},
+		{Case{Op: SpMM, K: 10, Stored: "bfloat16"}, 4, record.Counts{Flops: 120, Bytes: 6*20 + 4*40 + 6*8 + 40, Compulsory: 4*20 + 4*40 + 6*8 + 40}},
+		{Case{Op: SpMMT, K: 1}, 4, record.Counts{Flops: 12, Bytes: 6*4 + 5*4 + 6*8 + 48, Compulsory: 3*4 + 5*4 + 6*8 + 48}},
 	} {
 		if got, _ := count(small[float32](t), c.c, c.size); got != c.want {
 			t.Errorf("%+v with %d bytes: %+v, want %+v", c.c, c.size, got, c.want)

@@ -3,17 +3,18 @@ package bench
 import (
 	"fmt"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/sddmm"
 )
 
 // Op is an operation that can be measured.
-type Op string
+type Op = record.Op
 
 // The operations.
 const (
-	SDDMM Op = "sddmm"  // P_ij = f(S_ij, ⟨A_i, B_j⟩) on the pattern of S
-	SpMM  Op = "spmm"   // C = S·B
-	SpMMT Op = "spmm-t" // C = Sᵀ·B
+	SDDMM = record.SDDMM
+	SpMM  = record.SpMM
+	SpMMT = record.SpMMT
 )
 
 // Ops are the operations.

@@ -3,15 +3,9 @@ package bench
 import (
 	"unsafe"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/sddmm"
 )
-
-// Counts is what a case has to do, by the formulas of the package documentation.
-type Counts struct {
-	Flops      int64 `json:"flops"`
-	Bytes      int64 `json:"bytes"`            // with a row of B per non-zero
-	Compulsory int64 `json:"compulsory_bytes"` // with each used row of B once
-}
 
 // traffic is the bytes of a case by kind.
 type traffic struct {
@@ -29,7 +23,7 @@ func storedBytes(c Case, size int64) int64 {
 }
 
 // count returns what c does on m, with elements of size bytes.
-func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
+func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (record.Counts, traffic) {
 	nnz, k := m.S.NNZ(), int64(c.K)
 	t := traffic{row: k * storedBytes(c, size), gathered: m.cols}
 	values := size                         // of each non-zero
@@ -48,7 +42,7 @@ func count[T sddmm.Float](m *Matrix[T], c Case, size int64) (Counts, traffic) {
 		pointers = int64(m.S.Cols) + 1
 	}
 	t.streamed = dense*each + nnz*(4+values) + 8*pointers
-	return Counts{Flops: 2 * nnz * k, Bytes: nnz*t.row + t.streamed, Compulsory: t.gathered.active()*t.row + t.streamed}, t
+	return record.Counts{Flops: 2 * nnz * k, Bytes: nnz*t.row + t.streamed, Compulsory: t.gathered.active()*t.row + t.streamed}, t
 }
 
 // elemBytes is the size of an element of A and B.

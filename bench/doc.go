@@ -1,7 +1,7 @@
-// Package bench measures SDDMM and SpMM, and compares measurements.
+// Package bench measures SDDMM and SpMM. What it leaves are records: package bench/record reads and compares them.
 //
 // Run checks a case against the formula before it times it: an error above the derived bound is an
-// error and no time. What it returns is a Record, which says all that is needed to judge a number or to
+// error and no time. What it returns is a record.Record, which says all that is needed to judge a number or to
 // repeat it.
 //
 // # What is counted

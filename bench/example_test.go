@@ -42,12 +42,3 @@ func ExampleRun() {
 	// 3200000 flops, 7136008 bytes, 992008 of them compulsory
 	// within the bound: true - timed: true
 }
-
-// Comparing two sets of records: the second is twice as fast.
-func ExampleCompare() {
-	before := []bench.Record{{Op: bench.SpMM, Matrix: "m", K: 8, Type: "float32", Seconds: []float64{2.0, 2.1, 2.2, 2.1}}}
-	after := []bench.Record{{Op: bench.SpMM, Matrix: "m", K: 8, Type: "float32", Seconds: []float64{1.0, 1.1, 1.05, 1.05}}}
-	report := bench.Compare(before, after, bench.CompareOptions{})
-	fmt.Println(report.Mean)
-	// Output: 2.000× (1.905–2.100) faster
-}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/device/cpu"
 	"sddmmkit/internal/errbound"
 	"sddmmkit/sddmm"
@@ -75,7 +76,7 @@ func TestSimpleC(t *testing.T) {
 	if err := os.WriteFile(out, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	records, err := Read(out)
+	records, err := record.Read(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestSimpleC(t *testing.T) {
 	}
 	opt := brief
 	opt.Seed = 5
-	var ours []Record
+	var ours []record.Record
 	for _, r := range records {
 		c := Case{Op: r.Op, K: r.K}
 		if c.Op == SDDMM {
@@ -105,7 +106,7 @@ func TestSimpleC(t *testing.T) {
 			t.Errorf("%s: the sum of the result is %v, ours %v within %.3g", what, r.Sum, own.Sum, bound)
 		}
 	}
-	if rep := Compare(records, ours, CompareOptions{}); len(rep.Cases) != 14 || len(rep.OnlyA)+len(rep.OnlyB) > 0 {
+	if rep := record.Compare(records, ours, record.CompareOptions{}); len(rep.Cases) != 14 || len(rep.OnlyA)+len(rep.OnlyB) > 0 {
 		t.Errorf("%d cases can be compared, want 14", len(rep.Cases))
 	}
 	if err := exec.Command(program, filepath.Join(dir, "none"), "16", "1").Run(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
@@ -106,7 +107,7 @@ func closeAll[C interface{ Close() error }](all []C) error {
 }
 
 // gpu measures a problem on a device that launches kernels, and peers on the same operands.
-func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T], peers []DevicePeer[T]) (all []*Record, failed []error, err error) {
+func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T], peers []DevicePeer[T]) (all []*record.Record, failed []error, err error) {
 	sets, err := s.placeSets(p)
 	if err != nil {
 		return nil, nil, err
@@ -154,7 +155,7 @@ func (s *Session[T]) gpu(ctx context.Context, dev device.Launcher, p *problem[T]
 }
 
 // ownOnGPU measures this project's implementation on operands in place.
-func (s *Session[T]) ownOnGPU(ctx context.Context, p *problem[T], sets []*Placed[T]) (rec *Record, err error) {
+func (s *Session[T]) ownOnGPU(ctx context.Context, p *problem[T], sets []*Placed[T]) (rec *record.Record, err error) {
 	if p.c.Tiling.By != TileBySearch {
 		rec = s.newRecord(p)
 		rec.TileBy = cmp.Or(p.c.Tiling.By, TileByModel)
@@ -164,7 +165,7 @@ func (s *Session[T]) ownOnGPU(ctx context.Context, p *problem[T], sets []*Placed
 }
 
 // timeSets measures an implementation that is planned for each set of operands.
-func (s *Session[T]) timeSets(ctx context.Context, p *problem[T], sets []*Placed[T], rec *Record, plan func(*Placed[T]) (*operation[T], error)) (err error) {
+func (s *Session[T]) timeSets(ctx context.Context, p *problem[T], sets []*Placed[T], rec *record.Record, plan func(*Placed[T]) (*operation[T], error)) (err error) {
 	var ops []*operation[T]
 	defer func() {
 		for _, op := range ops {
@@ -180,7 +181,7 @@ func (s *Session[T]) timeSets(ctx context.Context, p *problem[T], sets []*Placed
 		ops = append(ops, op)
 	}
 	if s.opt.Cold {
-		rec.Cache = Cold
+		rec.Cache = record.Cold
 	}
 	sampling := s.opt.Sampling
 	sampling.warm = gpuWarm
@@ -210,18 +211,18 @@ func peerPlanned[T sddmm.Float](p *problem[T], peer DevicePeer[T], algorithm str
 
 // boundGPU adds what the ceilings say: the time in which the device only gathers the rows of B, and that in which
 // memory moves everything once, unless a warm cache may hold it.
-func (s *Session[T]) boundGPU(rec *Record, gather float64) {
+func (s *Session[T]) boundGPU(rec *record.Record, gather float64) {
 	if gather == 0 {
 		return
 	}
 	rec.GatherSeconds = &gather
 	least, limit := gather, "gather"
 	rate := max(s.opt.Roofline.Read, s.opt.Roofline.Copy)
-	if rate > 0 && (rec.Cache == Cold || rec.Compulsory > s.cache) {
+	if rate > 0 && (rec.Cache == record.Cold || rec.Compulsory > s.cache) {
 		if seconds := float64(rec.Compulsory) / rate; seconds > least {
 			least, limit = seconds, "memory"
 		}
 	}
 	rec.RooflineSeconds, rec.RooflineLimit = &least, limit
-	rec.summarize()
+	rec.Summarize()
 }

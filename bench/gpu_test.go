@@ -3,12 +3,11 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"sddmmkit/backend"
+	"sddmmkit/bench/record"
 	"sddmmkit/dataset"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
@@ -115,7 +114,7 @@ func testGPU[T sddmm.Float](t *testing.T, dev device.Launcher) {
 					t.Errorf("%+v: %d plans, %d closed", c, peer.plans, peer.closed)
 				}
 				checkGPURecord(t, all[0], m.Name, cold)
-				if rec := all[0]; rec.Implementation != Own || rec.Algorithm != "" || !strings.HasPrefix(rec.Kernel, strings.TrimSuffix(string(c.Op), "-t")+"_") {
+				if rec := all[0]; rec.Implementation != record.Own || rec.Algorithm != "" || !strings.HasPrefix(rec.Kernel, strings.TrimSuffix(string(c.Op), "-t")+"_") {
 					t.Errorf("%+v: %+v", c, rec)
 				}
 				if c.Op == SpMMT {
@@ -145,14 +144,14 @@ func testGPU[T sddmm.Float](t *testing.T, dev device.Launcher) {
 	}
 }
 
-func checkGPURecord(t *testing.T, rec *Record, matrix string, cold bool) {
+func checkGPURecord(t *testing.T, rec *record.Record, matrix string, cold bool) {
 	t.Helper()
-	want := Warm
+	want := record.Warm
 	if cold {
-		want = Cold
+		want = record.Cold
 	}
 	if rec.Checked == 0 || rec.Samples < 3 || rec.Timing != "device events" || rec.Props == nil || rec.Cache != want || (rec.OperandSets > 1) != cold || rec.OperandSets < 1 ||
-		rec.GatherSeconds == nil || !(*rec.GatherShare > 0) || rec.RooflineShare == nil || *rec.RooflineSeconds < *rec.GatherSeconds || rec.Matrix != matrix || rec.check() != nil {
+		rec.GatherSeconds == nil || !(*rec.GatherShare > 0) || rec.RooflineShare == nil || *rec.RooflineSeconds < *rec.GatherSeconds || rec.Matrix != matrix || rec.Check() != nil {
 		t.Errorf("%+v", rec)
 	}
 }
@@ -305,33 +304,6 @@ func TestFillWith(t *testing.T) {
 	})
 }
 
-func TestPairUp(t *testing.T) {
-	rec := func(implementation, algorithm string, op Op, k int, seconds float64) Record {
-		r := Record{Implementation: implementation, Algorithm: algorithm, Op: op, K: k, Matrix: "m", Device: "cuda:0", Cache: Warm, Seconds: []float64{seconds}}
-		r.summarize()
-		return r
-	}
-	cold := rec("p", "x", SpMM, 32, 1e-9)
-	cold.Cache = Cold
-	pairs := PairUp([]Record{
-		rec(Own, "", SDDMM, 32, 1), rec("p", "slow", SDDMM, 32, 9), rec("p", "fast", SDDMM, 32, 4), rec(Own, "", SpMM, 32, 2), rec("p", "only", SpMM, 32, 1),
-		rec(Own, "", SpMM, 64, 2), rec("p", "other", SpMMT, 64, 2), cold,
-	})
-	if len(pairs) != 3 || pairs[0].Peer.Algorithm != "fast" || pairs[0].Ratio() != 4 || pairs[1].Peer.Algorithm != "only" || pairs[1].Ratio() != 0.5 || pairs[2].Peer != nil || pairs[2].Ratio() != 0 {
-		t.Errorf("%+v", pairs)
-	}
-	var got []string
-	for _, m := range Means(pairs) {
-		got = append(got, fmt.Sprintf("%s %s %d %.4g", m.Op, m.Peer, m.Cases, m.Ratio))
-	}
-	if want := []string{"sddmm p 1 4", "spmm p 1 0.5", " p 2 1.414"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if m := Means(nil); m != nil {
-		t.Errorf("of nothing %v", m)
-	}
-}
-
 func TestTitles(t *testing.T) {
 	s, err := SuiteByName("gpu")
 	if err != nil {
@@ -396,7 +368,7 @@ func TestSearchOnGPUs(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := rec.Search
-			if s == nil || rec.TileBy != TileBySearch || rec.Checked == 0 || rec.check() != nil || len(s.Tiles) == 0 {
+			if s == nil || rec.TileBy != TileBySearch || rec.Checked == 0 || rec.Check() != nil || len(s.Tiles) == 0 {
 				t.Fatalf("%s: %+v", c.Op, rec)
 			}
 			if c.Op == SDDMM && len(s.Tiles) < 2 || c.Op != SDDMM && len(s.Tiles) != 1 {

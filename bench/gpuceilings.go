@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"sddmmkit/bench/kernels"
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/internal/errbound"
@@ -84,7 +85,7 @@ func leastSeconds(ctx context.Context, dev device.Device, call func() error) (fl
 	if err != nil {
 		return 0, err
 	}
-	return Summarize(t.samples).Min, nil
+	return record.Summarize(t.samples).Min, nil
 }
 
 // gatherKey is what the time of gathering depends on, beside the session's matrix and device.

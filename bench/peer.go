@@ -8,6 +8,7 @@ import (
 	bowman "github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/dense"
 	"sddmmkit/sddmm"
 	"sddmmkit/sparse/interop"
@@ -35,7 +36,7 @@ func (e *SkipError) Error() string { return fmt.Sprintf("%s was left out: %s", e
 // RunPeer measures a peer as Run measures this module, with the same operands, checks and
 // clock. memory is the bytes of the machine's memory, 0 when unknown; a peer that would need more than
 // half of it is a *SkipError. While gonum runs, GOMAXPROCS is threads.
-func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Matrix[float64], c Case, opt Options) (*Record, error) {
+func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Matrix[float64], c Case, opt Options) (*record.Record, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func RunPeer(ctx context.Context, peer string, threads int, memory int64, m *Mat
 		return nil, fmt.Errorf("%s: %w", peer, err)
 	}
 	_, t := count(m, c, 8)
-	rec.bound(opt.Roofline, t)
+	bound(rec, opt.Roofline, t)
 	return rec, nil
 }
 

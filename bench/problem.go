@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/internal/errbound"
@@ -175,14 +176,6 @@ func (p *problem[T]) expectSpMM(op spmm.Op, seed uint64) error {
 	return nil
 }
 
-// Accuracy says how a result compares with the reference.
-type Accuracy struct {
-	Checked int     `json:"error_checked"`     // elements that were compared
-	Error   float64 `json:"error"`             // the largest |got − want|, relative to what the terms add up to in absolute value
-	Share   float64 `json:"error_bound_share"` // the largest |got − want| as a share of its bound
-	Sum     float64 `json:"checksum"`          // of all elements of the result, in float64
-}
-
 // WrongError says that a result is not what the formula gives.
 type WrongError struct {
 	Case             Case
@@ -202,11 +195,11 @@ func (e *WrongError) Error() string {
 const sumPiece = 1 << 20
 
 // check compares a result, which was mark or NaN everywhere before it was computed, with the reference.
-func (p *problem[T]) check(got []T, mark T) (Accuracy, error) {
-	wrong := func(e int64, want, bound float64) (Accuracy, error) {
-		return Accuracy{}, &WrongError{Case: p.c, Matrix: p.m.Name, Element: e, Got: float64(got[e]), Want: want, Bound: bound}
+func (p *problem[T]) check(got []T, mark T) (record.Accuracy, error) {
+	wrong := func(e int64, want, bound float64) (record.Accuracy, error) {
+		return record.Accuracy{}, &WrongError{Case: p.c, Matrix: p.m.Name, Element: e, Got: float64(got[e]), Want: want, Bound: bound}
 	}
-	acc := Accuracy{Checked: len(p.at)}
+	acc := record.Accuracy{Checked: len(p.at)}
 	for n, e := range p.at {
 		x, want, bound := float64(got[e]), p.want[n], p.bound[n]
 		diff := math.Abs(x - want)

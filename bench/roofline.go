@@ -1,6 +1,9 @@
 package bench
 
-import "sddmmkit/device"
+import (
+	"sddmmkit/bench/record"
+	"sddmmkit/device"
+)
 
 // Roofline is what a machine was measured to do with a number of threads and an element type. What was
 // not measured limits nothing.
@@ -23,7 +26,7 @@ type ceiling struct {
 // of returns the ceiling for a case with the given flops and traffic. Each cache holds the rows of B that
 // are used most. The other arrays come from the nearest level that holds everything the
 // case touches.
-func (r Roofline) of(c Counts, t traffic) ceiling {
+func (r Roofline) of(c record.Counts, t traffic) ceiling {
 	best := ceiling{}
 	if r.Flops > 0 {
 		best = ceiling{float64(c.Flops) / r.Flops, "flops"}

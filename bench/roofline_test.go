@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
 )
@@ -12,7 +13,7 @@ import (
 // Four rows of B of 100 bytes, used 5, 3, 1 and 1 times; 1000 other bytes.
 func TestRoofline(t *testing.T) {
 	tr := traffic{row: 100, gathered: newPopularity([]int64{1, 5, 0, 3, 1}), streamed: 1000}
-	c := Counts{Flops: 4000, Compulsory: 1400}
+	c := record.Counts{Flops: 4000, Compulsory: 1400}
 	// One thread: rates that do not depend on the length of a row.
 	level := func(name string, bytes int64, gather, stream float64) device.Level {
 		return device.Level{Name: name, Bytes: bytes, Gather: []device.Rate{{RowBytes: 50, One: gather, All: gather}, {RowBytes: 200, One: gather, All: gather}},
@@ -51,7 +52,7 @@ func TestRoofline(t *testing.T) {
 func TestRooflineThreads(t *testing.T) {
 	rate := device.Rate{RowBytes: 100, One: 10, All: 15}
 	roof := Roofline{Threads: 2, Memory: device.Measured{Threads: 2, Levels: []device.Level{{Name: "memory", Gather: []device.Rate{rate}, Stream: rate}}}}
-	got := roof.of(Counts{}, traffic{row: 100, gathered: newPopularity([]int64{6, 4}), streamed: 500})
+	got := roof.of(record.Counts{}, traffic{row: 100, gathered: newPopularity([]int64{6, 4}), streamed: 500})
 	if want := (1000.0 + 500) / 15; math.Abs(got.seconds-want) > 1e-9 {
 		t.Errorf("%v s, want %v", got.seconds, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/model"
 	"sddmmkit/sddmm"
@@ -35,7 +36,7 @@ func typeName[T sddmm.Float]() string { return fmt.Sprintf("%T", T(0)) }
 // Run measures a case on a device. It checks the result against the formula first, on a sample of rows
 // where the matrix is large, and reports a *WrongError and no time when it is off by more than
 // the derived bound, or when the last call gave another result than the first.
-func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c Case, opt Options) (*Record, error) {
+func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c Case, opt Options) (*record.Record, error) {
 	s, err := NewSession(dev, m, opt)
 	if err != nil {
 		return nil, err
@@ -48,10 +49,10 @@ func Run[T sddmm.Float](ctx context.Context, dev device.Device, m *Matrix[T], c 
 }
 
 // newRecord returns a record that says what is computed.
-func newRecord[T sddmm.Float](p *problem[T], seed uint64) *Record {
+func newRecord[T sddmm.Float](p *problem[T], seed uint64) *record.Record {
 	m, c := p.m, p.c
 	counts, _ := count(m, c, int64(unsafe.Sizeof(T(0))))
-	return &Record{Cache: Warm, Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
+	return &record.Record{Cache: record.Warm, Op: c.Op, Epilogue: c.epilogue(), Matrix: m.Name, Rows: m.S.Rows, Cols: m.S.Cols, NNZ: m.S.NNZ(),
 		DataHash: m.Hash, Seed: seed, K: c.K, Type: cmp.Or(c.Stored, typeName[T]()), Counts: counts}
 }
 
@@ -60,7 +61,7 @@ const maxSettling = 100
 
 // measure checks an operation, times it once it has settled on a tile, which it returns, and checks that
 // it still gives the same.
-func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *Record) (tile model.Tile, err error) {
+func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *problem[T], op *operation[T], rec *record.Record) (tile model.Tile, err error) {
 	if rec.Accuracy, err = first(ctx, p, op); err != nil {
 		return tile, err
 	}
@@ -87,39 +88,39 @@ func measure[T sddmm.Float](ctx context.Context, clock timer, s Sampling, p *pro
 	if op.kernel != nil {
 		rec.Kernel = op.kernel()
 	}
-	rec.fill(t, calls, clock.name())
+	complete(rec, t, calls, clock.name())
 	return tile, nil
 }
 
 // first runs an operation for the first time and checks its result, and where calls go to several in turn, all of
 // them and theirs.
-func first[T sddmm.Float](ctx context.Context, p *problem[T], op *operation[T]) (acc Accuracy, err error) {
+func first[T sddmm.Float](ctx context.Context, p *problem[T], op *operation[T]) (acc record.Accuracy, err error) {
 	for i, one := range op.each() {
 		if err := one.poison(); err != nil {
-			return Accuracy{}, err
+			return record.Accuracy{}, err
 		}
 		if err := one.call(ctx); err != nil {
-			return Accuracy{}, err
+			return record.Accuracy{}, err
 		}
 		if i > 0 {
 			if err := same(p, one, acc); err != nil {
-				return Accuracy{}, err
+				return record.Accuracy{}, err
 			}
 			continue
 		}
 		got, err := one.result()
 		if err != nil {
-			return Accuracy{}, err
+			return record.Accuracy{}, err
 		}
 		if acc, err = p.check(got, one.mark); err != nil {
-			return Accuracy{}, err
+			return record.Accuracy{}, err
 		}
 	}
 	return acc, nil
 }
 
 // again checks that the last result is the same as the first.
-func again[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error {
+func again[T sddmm.Float](p *problem[T], op *operation[T], before record.Accuracy) error {
 	for _, one := range op.each() {
 		if err := same(p, one, before); err != nil {
 			return err
@@ -129,7 +130,7 @@ func again[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) erro
 }
 
 // same checks a result, which must be the one before to the bit unless the operation varies.
-func same[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error {
+func same[T sddmm.Float](p *problem[T], op *operation[T], before record.Accuracy) error {
 	got, err := op.result()
 	if err != nil {
 		return err
@@ -144,11 +145,11 @@ func same[T sddmm.Float](p *problem[T], op *operation[T], before Accuracy) error
 	return nil
 }
 
-// bound adds what the roofline says.
-func (r *Record) bound(roof Roofline, t traffic) {
+// bound adds what the roofline says to a record.
+func bound(r *record.Record, roof Roofline, t traffic) {
 	if c := roof.of(r.Counts, t); c.seconds > 0 {
 		r.RooflineSeconds, r.RooflineLimit = &c.seconds, c.limit
-		r.summarize()
+		r.Summarize()
 	}
 }
 

@@ -7,35 +7,11 @@ import (
 	"slices"
 	"unsafe"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sddmm"
 )
-
-// Search is what an exhaustive search for a tile found, and what the model and a plan make of the case.
-type Search struct {
-	Tiles []Trial `json:"tiles"` // all that were tried, the fastest first
-	Model Held    `json:"model"` // the tile that the model takes, without trying any
-	Plan  Held    `json:"plan"`  // the tile that a plan ends with after its first calls
-
-	// Planning is what the calls of a new plan take until it has settled, beyond as many after that, with all
-	// that is made on the way (the profile of the pattern, panels, calls with slower tiles), in settled calls.
-	Planning float64 `json:"planning_calls"`
-}
-
-// Held is a tile held against the fastest.
-type Held struct {
-	Trial
-	Loss float64 `json:"loss"` // by how much of the fastest's time it is behind it, in rounds of their own
-}
-
-// Trial is one tile of a search.
-type Trial struct {
-	Tile      string  `json:"tile"`
-	Seconds   float64 `json:"seconds"`           // the least of its rounds
-	Rounds    int     `json:"rounds"`            // 1 where it was hopeless
-	Predicted float64 `json:"predicted_seconds"` // by the model
-}
 
 // searcher is what a search differs in between devices.
 type searcher[T sddmm.Float] struct {
@@ -47,7 +23,7 @@ type searcher[T sddmm.Float] struct {
 }
 
 // searchOnCPU tries panels of columns, and slices of K.
-func (s *Session[T]) searchOnCPU(ctx context.Context, p *problem[T]) (rec *Record, err error) {
+func (s *Session[T]) searchOnCPU(ctx context.Context, p *problem[T]) (rec *record.Record, err error) {
 	pat, err := s.pattern(p.c.Op)
 	if err != nil {
 		return nil, err
@@ -85,7 +61,7 @@ func (s *Session[T]) searchOnCPU(ctx context.Context, p *problem[T]) (rec *Recor
 }
 
 // searchOnGPU tries gathering and, for SDDMM, panels of popular columns in shared memory, on operands in place.
-func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T]) (rec *Record, err error) {
+func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T]) (rec *record.Record, err error) {
 	op, err := withPlan(p, o, Tiling{By: TileGiven})
 	if err != nil {
 		return nil, err
@@ -125,7 +101,7 @@ func (s *Session[T]) searchOnGPU(ctx context.Context, p *problem[T], o *Placed[T
 }
 
 // search tries tiles for a problem, and asks the model and new plans for theirs. It returns the fastest, too.
-func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Resident, by searcher[T]) (rec *Record, fastest model.Tile, err error) {
+func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Resident, by searcher[T]) (rec *record.Record, fastest model.Tile, err error) {
 	none := model.Tile{}
 	choice, err := pat.Choose(ctx, modelOps[p.c.Op], p.c.K, p.elemBytes())
 	if err != nil {
@@ -164,15 +140,15 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		return nil, none, err
 	}
 	slices.SortStableFunc(t.all, func(a, b *contender) int { return cmp.Compare(a.least(), b.least()) })
-	found := &Search{}
+	found := &record.Search{}
 	for _, c := range t.all {
-		trial := Trial{TileText(c.tile), c.least(), len(c.samples), by.predict(c.tile)}
+		trial := record.Trial{Tile: TileText(c.tile), Seconds: c.least(), Rounds: len(c.samples), Predicted: by.predict(c.tile)}
 		found.Tiles = append(found.Tiles, trial)
 		if c.tile == choice.Tile {
-			found.Model = Held{trial, losses[0]}
+			found.Model = record.Held{Trial: trial, Loss: losses[0]}
 		}
 		if c.tile == plan {
-			found.Plan = Held{trial, losses[1]}
+			found.Plan = record.Held{Trial: trial, Loss: losses[1]}
 			found.Planning = planning
 		}
 	}
@@ -186,42 +162,6 @@ func (s *Session[T]) search(ctx context.Context, p *problem[T], pat *pattern.Res
 		return nil, none, err
 	}
 	rec.Tile, rec.TileBy, rec.Search = TileText(best.tile), TileBySearch, found
-	rec.fill(timed{samples: best.samples, calls: 1}, calls, clock.name())
+	complete(rec, timed{samples: best.samples, calls: 1}, calls, clock.name())
 	return rec, best.tile, nil
-}
-
-// Searched sums up the searches among records.
-type Searched struct {
-	Cases         int     `json:"cases"`
-	ModelMean     float64 `json:"model_loss_mean"`
-	ModelWorst    float64 `json:"model_loss_worst"`
-	PlanMean      float64 `json:"plan_loss_mean"`
-	PlanWorst     float64 `json:"plan_loss_worst"`
-	PlanningMean  float64 `json:"planning_calls_mean"`
-	PlanningWorst float64 `json:"planning_calls_worst"`
-}
-
-// SumUp returns the means and the worst of all searches.
-func SumUp(records []Record) Searched {
-	var sum Searched
-	for _, r := range records {
-		if r.Search == nil {
-			continue
-		}
-		sum.Cases++
-		for _, v := range []struct {
-			x           float64
-			mean, worst *float64
-		}{
-			{r.Search.Model.Loss, &sum.ModelMean, &sum.ModelWorst},
-			{r.Search.Plan.Loss, &sum.PlanMean, &sum.PlanWorst},
-			{r.Search.Planning, &sum.PlanningMean, &sum.PlanningWorst},
-		} {
-			*v.mean += v.x
-			*v.worst = max(*v.worst, v.x)
-		}
-	}
-	n := float64(max(sum.Cases, 1))
-	sum.ModelMean, sum.PlanMean, sum.PlanningMean = sum.ModelMean/n, sum.PlanMean/n, sum.PlanningMean/n
-	return sum
 }

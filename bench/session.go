@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
@@ -61,7 +62,7 @@ func (s *Session[T]) pattern(op Op) (*pattern.Resident, error) {
 }
 
 // Run measures a case: see the function Run.
-func (s *Session[T]) Run(ctx context.Context, c Case) (*Record, error) {
+func (s *Session[T]) Run(ctx context.Context, c Case) (*record.Record, error) {
 	all, _, err := s.RunBeside(ctx, c)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (s *Session[T]) Run(ctx context.Context, c Case) (*Record, error) {
 // RunBeside measures a case and then the same with peers, on the same memory of the device where it is a GPU. The
 // first record is ours; every algorithm of a peer has its own. A peer that cannot, fails or is wrong has none,
 // and an error among failed instead.
-func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[T]) (all []*Record, failed []error, err error) {
+func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[T]) (all []*record.Record, failed []error, err error) {
 	if err := c.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -98,9 +99,9 @@ func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[
 		if c.Tiling.By == TileBySearch {
 			one = s.searchOnCPU
 		}
-		var rec *Record
+		var rec *record.Record
 		rec, err = one(ctx, p)
-		all = []*Record{rec}
+		all = []*record.Record{rec}
 	}
 	if err = errors.Join(err, p.close()); err != nil {
 		return nil, nil, err
@@ -109,7 +110,7 @@ func (s *Session[T]) RunBeside(ctx context.Context, c Case, peers ...DevicePeer[
 }
 
 // one measures a problem with the tile that its case says.
-func (s *Session[T]) one(ctx context.Context, p *problem[T]) (rec *Record, err error) {
+func (s *Session[T]) one(ctx context.Context, p *problem[T]) (rec *record.Record, err error) {
 	pat, err := pattern.Upload(s.dev, &s.m.S.Pattern)
 	if err != nil {
 		return nil, err
@@ -131,9 +132,9 @@ func (s *Session[T]) one(ctx context.Context, p *problem[T]) (rec *Record, err e
 }
 
 // newRecord returns a record that says what is computed, by whom and on what.
-func (s *Session[T]) newRecord(p *problem[T]) *Record {
+func (s *Session[T]) newRecord(p *problem[T]) *record.Record {
 	rec := newRecord(p, s.opt.Seed)
-	rec.Implementation, rec.Device = Own, s.dev.Name()
+	rec.Implementation, rec.Device = record.Own, s.dev.Name()
 	props := s.dev.Props()
 	rec.Props = &props
 	if h, ok := s.dev.(device.Host); ok {
@@ -143,9 +144,9 @@ func (s *Session[T]) newRecord(p *problem[T]) *Record {
 }
 
 // bound adds what the roofline and the model say.
-func (s *Session[T]) bound(rec *Record, p *problem[T], tile model.Tile) {
+func (s *Session[T]) bound(rec *record.Record, p *problem[T], tile model.Tile) {
 	_, t := count(p.m, p.c, int64(unsafe.Sizeof(T(0))))
-	rec.bound(s.opt.Roofline, t)
+	bound(rec, s.opt.Roofline, t)
 	if s.opt.Machine != nil && p.m.S.NNZ() > 0 {
 		seconds := s.predict(s.opt.Machine, p, tile)
 		rec.PredictedSeconds = &seconds

@@ -31,9 +31,6 @@ const (
 	rmat20       = "rmat:20:32M"
 )
 
-// sweepBase are the K through which the curve of a sweep goes.
-var sweepBase = []int{8, 16, 32, 64, 128, 256, 1024}
-
 // suites are the suites by name.
 var suites = []Suite{
 	{

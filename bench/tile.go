@@ -6,19 +6,20 @@ import (
 	"strconv"
 	"strings"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/model"
 	"sddmmkit/sddmm"
 )
 
 // TileBy says what chooses the tile of a case.
-type TileBy string
+type TileBy = record.TileBy
 
 // The ways to choose a tile.
 const (
-	TileByModel  TileBy = "model"      // the plan's own choice, the default
-	TileNone     TileBy = "none"       // no tiles
-	TileGiven    TileBy = "given"      // Tile
-	TileBySearch TileBy = "exhaustive" // the fastest of a grid, held against the plan's own choice
+	TileByModel  = record.TileByModel
+	TileNone     = record.TileNone
+	TileGiven    = record.TileGiven // Tiling.Tile
+	TileBySearch = record.TileBySearch
 )
 
 // Tiling is how the tile of a case is chosen. The zero value leaves it to the plan.

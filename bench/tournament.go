@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"sddmmkit/bench/record"
 	"sddmmkit/internal/cputime"
 	"sddmmkit/model"
 )
@@ -137,7 +138,7 @@ func (t *tournament) behind(best model.Tile, tiles ...model.Tile) ([]float64, er
 	}
 	losses := make([]float64, len(tiles))
 	for i, tile := range tiles {
-		losses[i] = max(Summarize(ratios[tile]).Median-1, 0)
+		losses[i] = max(record.Summarize(ratios[tile]).Median-1, 0)
 	}
 	return losses, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"sddmmkit/backend"
 	"sddmmkit/bench"
+	"sddmmkit/bench/record"
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
@@ -314,7 +315,7 @@ func beside[T sddmm.Float](t *testing.T, dev device.Device, l *Library) {
 			t.Fatalf("%s: %v, %v", c.Op, err, failed)
 		}
 		algorithms, _ := ways(c)
-		if len(all) != 1+len(algorithms) || bench.PairUp([]bench.Record{*all[0], *all[1]})[0].Peer == nil {
+		if len(all) != 1+len(algorithms) || record.PairUp([]record.Record{*all[0], *all[1]})[0].Peer == nil {
 			t.Errorf("%s: %d records", c.Op, len(all))
 		}
 		for i, rec := range all[1:] {

@@ -14,6 +14,7 @@ import (
 	"sddmmkit/backend"
 	"sddmmkit/bench"
 	"sddmmkit/bench/cusparse"
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/model"
 	"sddmmkit/sddmm"
@@ -311,7 +312,7 @@ func parseEpilogue(text string) (sddmm.Epilogue, error) {
 // searchedEvent is the JSON event after searches for tiles.
 type searchedEvent struct {
 	Event string `json:"event"` // "searched"
-	bench.Searched
+	record.Searched
 }
 
 // benchRun is a run of "sddmm bench".
@@ -321,7 +322,7 @@ type benchRun struct {
 	bar      *progress
 	table    *benchTable
 	besides  *besideTable
-	records  []bench.Record
+	records  []record.Record
 	ceilings map[string]ceiling    // by type and threads
 	devices  map[int]device.Device // by threads, once opened
 	cusparse *cusparse.Library     // nil unless asked for and there
@@ -342,7 +343,7 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 	r.bar.clear()
 	if p.flags.out != "" && len(r.records) > 0 {
 		// What was measured before a failure is as good as ever.
-		if err := errors.Join(err, bench.Write(p.flags.out, r.records)); err != nil {
+		if err := errors.Join(err, record.Write(p.flags.out, r.records)); err != nil {
 			return err
 		}
 	}
@@ -351,7 +352,7 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 	}
 	r.table.end()
 	r.besides.end()
-	if s := bench.SumUp(r.records); s.Cases > 0 {
+	if s := record.SumUp(r.records); s.Cases > 0 {
 		if a.json {
 			a.emit(searchedEvent{"searched", s})
 		} else {
@@ -359,7 +360,7 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 		}
 	}
 	if p.suite.Name == "sweep" {
-		printCliffs(a, bench.Cliffs(r.records))
+		printCliffs(a, record.Cliffs(r.records))
 	}
 	return nil
 }
@@ -488,7 +489,7 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 			}
 			r.add(!gpu, records...)
 			if gpu {
-				r.besides.rows(bench.PairUp(r.records[len(r.records)-len(records):]))
+				r.besides.rows(record.PairUp(r.records[len(r.records)-len(records):]))
 			}
 		}
 	}
@@ -533,7 +534,7 @@ func prepare[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device
 }
 
 // add reports records, in the table too if they are to have a row each, and keeps them.
-func (r *benchRun) add(row bool, records ...*bench.Record) {
+func (r *benchRun) add(row bool, records ...*record.Record) {
 	r.bar.clear()
 	for _, rec := range records {
 		r.records = append(r.records, *rec)

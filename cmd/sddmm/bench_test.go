@@ -10,6 +10,7 @@ import (
 
 	"sddmmkit/backend"
 	"sddmmkit/bench"
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 	"sddmmkit/internal/conformance"
 )
@@ -53,7 +54,7 @@ func TestBenchJSON(t *testing.T) {
 	if len(seen) != len(all) {
 		t.Errorf("%d different cases of %d", len(seen), len(all))
 	}
-	records, err := bench.Read(out)
+	records, err := record.Read(out)
 	if err != nil || len(records) != len(all) {
 		t.Fatalf("--out has %d records, error %v; want %d", len(records), err, len(all))
 	}
@@ -100,13 +101,13 @@ func TestBenchTableGolden(t *testing.T) {
 	table := &benchTable{a: a}
 	table.ceilings("float32 on 2 threads", bench.Roofline{Threads: 2, Flops: 312e9, Memory: device.Measured{Threads: 2,
 		Levels: []device.Level{{Name: "memory", Gather: []device.Rate{{RowBytes: 512, One: 20e9, All: 36.6e9}}}}}})
-	table.row(&bench.Record{Op: bench.SDDMM, Epilogue: "residual", Implementation: bench.Own, Matrix: "a-rather-long-name-of-a-matrix.mtx.gz", K: 128, Type: "float32", Threads: 2,
+	table.row(&record.Record{Op: bench.SDDMM, Epilogue: "residual", Implementation: record.Own, Matrix: "a-rather-long-name-of-a-matrix.mtx.gz", K: 128, Type: "float32", Threads: 2,
 		Tile: "0x4096x128", GFLOPS: 123.4, GBPerSecond: 9.876, RooflineShare: &share, RooflineLimit: "memory", PredictedSeconds: &predicted,
-		Summary: bench.Summary{Median: 2e-3, Low: 1.9e-3, High: 2.1e-3}, Accuracy: bench.Accuracy{Error: 1.25e-7},
-		Search: &bench.Search{Tiles: []bench.Trial{{Tile: "0x4096x128", Predicted: 1.9e-3}, {}}, Model: bench.Held{Trial: bench.Trial{Tile: "none", Seconds: 2.1e-3, Predicted: 1.8e-3}, Loss: 0.05},
-			Plan: bench.Held{Trial: bench.Trial{Tile: "0x4096x0", Seconds: 2e-3, Predicted: 2.2e-3}}, Planning: 3.21}})
-	table.row(&bench.Record{Op: bench.SpMM, Implementation: bench.Gonum, Matrix: "m", K: 1, Type: "float64", Threads: 1, Tile: "none", GFLOPS: 0.5,
-		GBPerSecond: 12.34, Summary: bench.Summary{Median: 12.5, Low: 12.5, High: 12.5}})
+		Summary: record.Summary{Median: 2e-3, Low: 1.9e-3, High: 2.1e-3}, Accuracy: record.Accuracy{Error: 1.25e-7},
+		Search: &record.Search{Tiles: []record.Trial{{Tile: "0x4096x128", Predicted: 1.9e-3}, {}}, Model: record.Held{Trial: record.Trial{Tile: "none", Seconds: 2.1e-3, Predicted: 1.8e-3}, Loss: 0.05},
+			Plan: record.Held{Trial: record.Trial{Tile: "0x4096x0", Seconds: 2e-3, Predicted: 2.2e-3}}, Planning: 3.21}})
+	table.row(&record.Record{Op: bench.SpMM, Implementation: bench.Gonum, Matrix: "m", K: 1, Type: "float64", Threads: 1, Tile: "none", GFLOPS: 0.5,
+		GBPerSecond: 12.34, Summary: record.Summary{Median: 12.5, Low: 12.5, High: 12.5}})
 	const want = `
 ceilings of float32 on 2 threads: 312 GFLOP/s; memory 36.6 GB/s
 operation   matrix                          K  type     thr  tile               time      ±   GFLOP/s     GB/s   share  of      predicted     error  by
@@ -159,13 +160,13 @@ func TestBesideTableGolden(t *testing.T) {
 	a := &app{out: &sink{w: &b}, err: &strings.Builder{}}
 	share := 0.873
 	table := &besideTable{a: a}
-	rec := bench.Record{Op: bench.SDDMM, Epilogue: "dot", Implementation: bench.Own, Matrix: "skewed:300000x102660:69.6M:rows=0.8:cols=0.9", K: 128, Type: "float32", Device: "cuda:0",
-		GFLOPS: 5332, Cache: bench.Warm, GatherShare: &share, Kernel: "sddmm_gather_float_v4_l16_c2", Summary: bench.Summary{Median: 3.34e-3, Low: 3.33e-3, High: 3.36e-3}}
+	rec := record.Record{Op: bench.SDDMM, Epilogue: "dot", Implementation: record.Own, Matrix: "skewed:300000x102660:69.6M:rows=0.8:cols=0.9", K: 128, Type: "float32", Device: "cuda:0",
+		GFLOPS: 5332, Cache: record.Warm, GatherShare: &share, Kernel: "sddmm_gather_float_v4_l16_c2", Summary: record.Summary{Median: 3.34e-3, Low: 3.33e-3, High: 3.36e-3}}
 	peer := rec
 	peer.Implementation, peer.Algorithm, peer.GFLOPS, peer.Median = "cusparse", "default, B transposed", 3885, 4.58e-3
 	alone := rec
 	alone.Op, alone.Epilogue, alone.Kernel, alone.GatherShare = bench.SpMM, "", "spmm_gather_float_v4_l32_c1", nil
-	table.rows(bench.PairUp([]bench.Record{rec, peer, alone}))
+	table.rows(record.PairUp([]record.Record{rec, peer, alone}))
 	table.end()
 	const want = `
 matrix                         K  operation   type     cache       time      ±   GFLOP/s      peer  ratio  gather  kernel                        fastest of the peer
@@ -239,7 +240,7 @@ func TestBenchInterrupted(t *testing.T) {
 	if o.code != exitFailed || !strings.Contains(o.stderr, "no-such-file") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
-	if records, err := bench.Read(out); err != nil || len(records) != 4 {
+	if records, err := record.Read(out); err != nil || len(records) != 4 {
 		t.Errorf("%d records, error %v; want those of the first matrix", len(records), err)
 	}
 }

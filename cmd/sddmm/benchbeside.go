@@ -9,6 +9,7 @@ import (
 
 	"sddmmkit/bench"
 	"sddmmkit/bench/cusparse"
+	"sddmmkit/bench/record"
 	"sddmmkit/device"
 )
 
@@ -16,38 +17,38 @@ import (
 type besideTable struct {
 	a     *app
 	begun bool
-	all   []bench.Beside
+	all   []record.Beside
 }
 
 // besideColumns are the columns: name, width (negative: to the left) and contents.
 var besideColumns = []struct {
 	name  string
 	width int
-	cell  func(b *bench.Beside) string
+	cell  func(b *record.Beside) string
 }{
-	{"matrix", -26, func(b *bench.Beside) string { return shorten(printable(bench.Title(b.Ours.Matrix)), 26) }},
-	{"K", 4, func(b *bench.Beside) string { return fmt.Sprint(b.Ours.K) }},
-	{"operation", -10, func(b *bench.Beside) string { return operationName(&b.Ours) }},
-	{"type", -7, func(b *bench.Beside) string { return b.Ours.Type }},
-	{"cache", -5, func(b *bench.Beside) string { return b.Ours.Cache }},
-	{"time", 9, func(b *bench.Beside) string { return duration(b.Ours.Median) }},
-	{"±", 5, func(b *bench.Beside) string { return spread(&b.Ours) }},
-	{"GFLOP/s", 8, func(b *bench.Beside) string { return significant(b.Ours.GFLOPS) }},
-	{"peer", 8, func(b *bench.Beside) string {
+	{"matrix", -26, func(b *record.Beside) string { return shorten(printable(bench.Title(b.Ours.Matrix)), 26) }},
+	{"K", 4, func(b *record.Beside) string { return fmt.Sprint(b.Ours.K) }},
+	{"operation", -10, func(b *record.Beside) string { return operationName(&b.Ours) }},
+	{"type", -7, func(b *record.Beside) string { return b.Ours.Type }},
+	{"cache", -5, func(b *record.Beside) string { return b.Ours.Cache }},
+	{"time", 9, func(b *record.Beside) string { return duration(b.Ours.Median) }},
+	{"±", 5, func(b *record.Beside) string { return spread(&b.Ours) }},
+	{"GFLOP/s", 8, func(b *record.Beside) string { return significant(b.Ours.GFLOPS) }},
+	{"peer", 8, func(b *record.Beside) string {
 		if b.Peer == nil {
 			return "–"
 		}
 		return significant(b.Peer.GFLOPS)
 	}},
-	{"ratio", 5, func(b *bench.Beside) string {
+	{"ratio", 5, func(b *record.Beside) string {
 		if b.Peer == nil {
 			return "–"
 		}
 		return fmt.Sprintf("%.2f", b.Ratio())
 	}},
-	{"gather", 6, func(b *bench.Beside) string { return percent(b.Ours.GatherShare) }},
-	{"kernel", -28, func(b *bench.Beside) string { return b.Ours.Kernel }},
-	{"fastest of the peer", -1, func(b *bench.Beside) string {
+	{"gather", 6, func(b *record.Beside) string { return percent(b.Ours.GatherShare) }},
+	{"kernel", -28, func(b *record.Beside) string { return b.Ours.Kernel }},
+	{"fastest of the peer", -1, func(b *record.Beside) string {
 		if b.Peer == nil {
 			return "–"
 		}
@@ -56,7 +57,7 @@ var besideColumns = []struct {
 }
 
 // rows writes cases.
-func (t *besideTable) rows(all []bench.Beside) {
+func (t *besideTable) rows(all []record.Beside) {
 	if !t.begun {
 		t.begun = true
 		t.line(func(c int) string { return besideColumns[c].name })
@@ -92,7 +93,7 @@ func (t *besideTable) ceilings(dev device.Device, r bench.Roofline, peer *cuspar
 // meanEvent is the JSON event of a geometric mean.
 type meanEvent struct {
 	Event string `json:"event"` // "mean"
-	bench.Mean
+	record.Mean
 }
 
 // end writes the means and explains the columns.
@@ -100,7 +101,7 @@ func (t *besideTable) end() {
 	if !t.begun {
 		return
 	}
-	means := bench.Means(t.all)
+	means := record.Means(t.all)
 	if t.a.json {
 		for _, m := range means {
 			t.a.emit(meanEvent{"mean", m})
@@ -136,7 +137,7 @@ func tableLine(columns int, cell func(c int) (text string, width int)) string {
 }
 
 // spread is half of the interval of the median, relative to it.
-func spread(r *bench.Record) string { return fmt.Sprintf("%.1f%%", 50*(r.High-r.Low)/r.Median) }
+func spread(r *record.Record) string { return fmt.Sprintf("%.1f%%", 50*(r.High-r.Low)/r.Median) }
 
 func (a *app) benchTableCommand() *cobra.Command {
 	return &cobra.Command{
@@ -148,16 +149,16 @@ of ours: with the fastest record of a peer for the same case, their ratio, and t
   sddmm bench table gpu.jsonl`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
-			var records []bench.Record
+			var records []record.Record
 			for _, name := range files {
-				more, err := bench.Read(name)
+				more, err := record.Read(name)
 				if err != nil {
 					return err
 				}
 				records = append(records, more...)
 			}
 			t := &besideTable{a: a}
-			t.rows(bench.PairUp(records))
+			t.rows(record.PairUp(records))
 			t.end()
 			return nil
 		},

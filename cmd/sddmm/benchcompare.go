@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"sddmmkit/bench"
+	"sddmmkit/bench/record"
 )
 
 func (a *app) benchCompareCommand() *cobra.Command {
-	var opt bench.CompareOptions
+	var opt record.CompareOptions
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two files of records",
@@ -24,15 +25,15 @@ device and a number of threads; implementations may differ, unless a file has se
 			if !(opt.Margin > 0 && opt.Margin < 1) {
 				return usagef("--margin %v; want more than 0 and less than 1", opt.Margin)
 			}
-			before, err := bench.Read(args[0])
+			before, err := record.Read(args[0])
 			if err != nil {
 				return err
 			}
-			after, err := bench.Read(args[1])
+			after, err := record.Read(args[1])
 			if err != nil {
 				return err
 			}
-			return printComparison(a, bench.Compare(before, after, opt), args)
+			return printComparison(a, record.Compare(before, after, opt), args)
 		},
 	}
 	cmd.Flags().Float64Var(&opt.Margin, "margin", 0.02, "differences up to this share are none")
@@ -50,10 +51,10 @@ type ratioEvent struct {
 	Cases    int      `json:"cases"`
 	SecondsA float64  `json:"seconds_a,omitempty"`
 	SecondsB float64  `json:"seconds_b,omitempty"`
-	bench.Ratio
+	record.Ratio
 }
 
-func printComparison(a *app, rep bench.Report, files []string) error {
+func printComparison(a *app, rep record.Report, files []string) error {
 	a.printf("%-10s  %-26s  %5s  %-7s  %3s  %9s  %9s  %s\n", "operation", "matrix", "K", "type", "thr", "A", "B", "speed of B over A")
 	for _, c := range rep.Cases {
 		if a.json {

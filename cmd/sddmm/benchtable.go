@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sddmmkit/bench"
+	"sddmmkit/bench/record"
 )
 
 // benchTable writes records for people, a row each as they come.
@@ -16,32 +17,32 @@ type benchTable struct {
 var benchColumns = []struct {
 	name  string
 	width int
-	cell  func(r *bench.Record) string
+	cell  func(r *record.Record) string
 }{
-	{"operation", -10, func(r *bench.Record) string { return operationName(r) }},
-	{"matrix", -26, func(r *bench.Record) string { return shorten(printable(r.Matrix), 26) }},
-	{"K", 5, func(r *bench.Record) string { return fmt.Sprint(r.K) }},
-	{"type", -7, func(r *bench.Record) string { return r.Type }},
-	{"thr", 3, func(r *bench.Record) string { return fmt.Sprint(r.Threads) }},
-	{"tile", -12, func(r *bench.Record) string { return r.Tile }},
-	{"time", 9, func(r *bench.Record) string { return duration(r.Median) }},
-	{"±", 5, func(r *bench.Record) string { return spread(r) }},
-	{"GFLOP/s", 8, func(r *bench.Record) string { return significant(r.GFLOPS) }},
-	{"GB/s", 7, func(r *bench.Record) string { return significant(r.GBPerSecond) }},
-	{"share", 6, func(r *bench.Record) string { return percent(r.RooflineShare) }},
-	{"of", -6, func(r *bench.Record) string { return r.RooflineLimit }},
-	{"predicted", 9, func(r *bench.Record) string {
+	{"operation", -10, func(r *record.Record) string { return operationName(r) }},
+	{"matrix", -26, func(r *record.Record) string { return shorten(printable(r.Matrix), 26) }},
+	{"K", 5, func(r *record.Record) string { return fmt.Sprint(r.K) }},
+	{"type", -7, func(r *record.Record) string { return r.Type }},
+	{"thr", 3, func(r *record.Record) string { return fmt.Sprint(r.Threads) }},
+	{"tile", -12, func(r *record.Record) string { return r.Tile }},
+	{"time", 9, func(r *record.Record) string { return duration(r.Median) }},
+	{"±", 5, func(r *record.Record) string { return spread(r) }},
+	{"GFLOP/s", 8, func(r *record.Record) string { return significant(r.GFLOPS) }},
+	{"GB/s", 7, func(r *record.Record) string { return significant(r.GBPerSecond) }},
+	{"share", 6, func(r *record.Record) string { return percent(r.RooflineShare) }},
+	{"of", -6, func(r *record.Record) string { return r.RooflineLimit }},
+	{"predicted", 9, func(r *record.Record) string {
 		if r.PredictedSeconds == nil {
 			return "–"
 		}
 		return duration(*r.PredictedSeconds)
 	}},
-	{"error", 8, func(r *bench.Record) string { return fmt.Sprintf("%.1e", r.Error) }},
-	{"by", -1, func(r *bench.Record) string { return r.Implementation }},
+	{"error", 8, func(r *record.Record) string { return fmt.Sprintf("%.1e", r.Error) }},
+	{"by", -1, func(r *record.Record) string { return r.Implementation }},
 }
 
 // row writes a record.
-func (t *benchTable) row(r *bench.Record) {
+func (t *benchTable) row(r *record.Record) {
 	if !t.begun {
 		t.begun = true
 		t.line(func(c int) string { return benchColumns[c].name })
@@ -51,7 +52,7 @@ func (t *benchTable) row(r *bench.Record) {
 		t.a.printf("%11s%d tiles tried, the best predicted at %s\n", "", len(s.Tiles), duration(s.Tiles[0].Predicted))
 		for _, held := range []struct {
 			name string
-			bench.Held
+			record.Held
 		}{{"the model's", s.Model}, {"the plan's", s.Plan}} {
 			t.a.printf("%11s%-11s  %-12s  %9s: %.1f%% more than the best, predicted at %s\n", "", held.name, held.Tile, duration(held.Seconds), 100*held.Loss, duration(held.Predicted))
 		}
@@ -85,7 +86,7 @@ func streamRate(r bench.Roofline, level int) float64 {
 }
 
 // searched sums up the searches.
-func (t *benchTable) searched(s bench.Searched) {
+func (t *benchTable) searched(s record.Searched) {
 	t.a.printf("\n%d searches: the model's tiles take %.1f%% more than the best on average and %.1f%% at worst, the plans' %.1f%% and %.1f%%;\n"+
 		"planning takes %.1f calls on average and %.1f at worst\n", s.Cases, 100*s.ModelMean, 100*s.ModelWorst, 100*s.PlanMean, 100*s.PlanWorst, s.PlanningMean, s.PlanningWorst)
 }
@@ -108,7 +109,7 @@ func threadCount(n int) string {
 }
 
 // operationName names what was computed.
-func operationName(r *bench.Record) string {
+func operationName(r *record.Record) string {
 	if r.Epilogue == "" || r.Epilogue == "scale" {
 		return string(r.Op)
 	}
@@ -169,7 +170,7 @@ type cliffEvent struct {
 // cliff is a slowdown that a person should look at.
 const cliff = 1.3
 
-func printCliffs(a *app, cliffs []bench.Cliff) {
+func printCliffs(a *app, cliffs []record.Cliff) {
 	if len(cliffs) == 0 {
 		return
 	}

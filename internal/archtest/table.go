@@ -51,10 +51,11 @@ var table = []rule{
 	{"algos/*", "sddmm spmm sparse dense pattern device factors algos/fit internal/parallel", ""},
 
 	// Measuring the primitives, and others beside them: knows no driver, and no file formats but its own.
-	{"bench", "bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/cputime internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+	{"bench", "bench/record bench/kernels internal/dialect sddmm spmm sparse sparse/interop dense tiling pattern model device internal/parallel internal/atomicfile internal/cputime internal/errbound", "gonum.org/v1/gonum/mat github.com/james-bowman/sparse"},
+	{"bench/record", "device internal/atomicfile", ""},
 
 	// A peer that needs a driver, and a device of its kind.
-	{"bench/cusparse", "bench sddmm spmm pattern device device/cuda internal/dl", ""},
+	{"bench/cusparse", "bench bench/record sddmm spmm pattern device device/cuda internal/dl", ""},
 
 	{"cmd/*", "...", "github.com/spf13/cobra github.com/spf13/pflag github.com/schollz/progressbar/v3 github.com/klauspost/cpuid/v2 golang.org/x/term"},
 
