@@ -69,7 +69,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server, those of segments on a Zen 2; ADR 7 says how. Those before them had been fitted to
+// The costs that fitted best on two cores of a Zen 5 server, those of segments on a Zen 3; ADR 7 says how. Those before them had been fitted to
 // a Zen 4 as well.
 var (
 	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
