@@ -50,14 +50,14 @@ type Record struct {
 	DataHash       string `json:"data_hash"` // of the pattern
 	Seed           uint64 `json:"seed"`      // of the dense operands
 	K              int    `json:"k"`
-	Type           string `json:"type"` // float32, float64; bfloat16, float16: Case.Stored
+	Type           string `json:"type"` // of A and B: float32, float64, bfloat16 or float16
 	Device         string `json:"device"`
 	Threads        int    `json:"threads"`             // 0 where the device has none
 	Tile           string `json:"tile"`                // in use: none, or TixTjxTk with 0 for all
 	TileBy         TileBy `json:"tile_by"`             // what chose it: none, model, exhaustive or given
 	Algorithm      string `json:"algorithm,omitempty"` // of a peer that has several
 	Kernel         string `json:"kernel,omitempty"`    // of ours on a GPU
-	Cache          string `json:"cache"`               // warm or cold, see Options.Cold
+	Cache          string `json:"cache"`               // Warm or Cold
 	OperandSets    int    `json:"operand_sets"`        // that calls go to in turn
 
 	GFLOPS           float64  `json:"gflops"`
