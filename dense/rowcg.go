@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"sddmmkit/device"
 	"sddmmkit/internal/asm"
@@ -96,12 +95,8 @@ func (cg *RowCG[T]) Start(ctx context.Context, tol float64) (active int64, err e
 			p := pm.Row(i)
 			sum, scale := loops.Start(xm.Row(i), rm.Row(i), p, dm.Row(i), shift[i])
 			stop[i] = tol * tol * max(sum, scale)
-			if sum > stop[i] && !math.IsInf(sum, 0) {
-				rz[i] = sum
+			if asm.Settle(&rz[i], sum, stop[i], p) {
 				active++
-			} else {
-				rz[i] = -1
-				clear(p)
 			}
 		}
 		return active

@@ -38,15 +38,23 @@ func stepGeneric[T Float](x, r, p, q, d Rows[T], shift []T, rz, stop []float64) 
 			continue
 		}
 		next := stepRow(x.Row(i), r.Row(i), p.Row(i), q.Row(i), d.Row(i), shift[i], was)
-		if next > stop[i] && !math.IsInf(next, 0) {
-			rz[i] = next
+		if Settle(&rz[i], next, stop[i], p.Row(i)) {
 			active++
-		} else {
-			rz[i] = -1
-			clear(p.Row(i))
 		}
 	}
 	return active
+}
+
+// Settle ends the start or a step of a row, whose ⟨r, d∘r⟩ is next. The row goes on where that is finite and above stop; otherwise
+// its rz becomes −1 and p zero. It reports whether the row goes on.
+func Settle[T Float](rz *float64, next, stop float64, p []T) bool {
+	if next > stop && !math.IsInf(next, 0) {
+		*rz = next
+		return true
+	}
+	*rz = -1
+	clear(p)
+	return false
 }
 
 // stepRow takes the step of one row. It returns the next ⟨r, d∘r⟩, or −1 where there is no step.

@@ -157,15 +157,11 @@ var epilogues = []sddmm.Epilogue{sddmm.Dot, sddmm.Scale, sddmm.Residual, sddmm.Q
 // forShorts runs a suite for both element types of 16 bits.
 func forShorts(t *testing.T, open Open, bfloat, half func(t *testing.T, open Open)) {
 	t.Run("bfloat16", func(t *testing.T) { bfloat(t, open) })
-	if !Raced {
-		t.Run("float16", func(t *testing.T) { half(t, open) })
-	}
+	t.Run("float16", func(t *testing.T) { half(t, open) })
 }
 
-// forTypes runs a suite for both element types, for float32 alone where Raced.
+// forTypes runs a suite for both element types.
 func forTypes(t *testing.T, open Open, f32, f64 func(t *testing.T, open Open)) {
 	t.Run("float32", func(t *testing.T) { f32(t, open) })
-	if !Raced {
-		t.Run("float64", func(t *testing.T) { f64(t, open) })
-	}
+	t.Run("float64", func(t *testing.T) { f64(t, open) })
 }

@@ -130,13 +130,7 @@ func (k *kernels) constant(x float64) reg.VecVirtual {
 }
 
 // result stores what a function returns.
-func (k *kernels) result(scalar reg.Register, name string) {
-	to, err := k.Return(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	k.VMOVSD(scalar, to.Addr)
-}
+func (k *kernels) result(scalar reg.Register, name string) { k.VMOVSD(scalar, k.returned(name)) }
 
 // cgStep generates a step of conjugate gradients for many rows.
 func (k *kernels) cgStep() {
@@ -155,11 +149,7 @@ func (k *kernels) cgStep() {
 	n, i := k.GP64(), k.GP64()
 	k.Load(k.Param("n"), n)
 	k.XORQ(i, i)
-	to, err := k.Return("active").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	active := to.Addr
+	active := k.returned("active")
 	k.MOVQ(operand.I32(0), active)
 	// of is an element i of an array that is a parameter.
 	of := func(name string, size uint8) operand.Mem {

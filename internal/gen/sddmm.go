@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -337,8 +338,14 @@ func (k *kernels) finish(label func(string) string, m mask, d, s, t reg.Register
 }
 
 // param returns a parameter as a memory operand.
-func (k *kernels) param(name string) operand.Mem {
-	c, err := k.Param(name).Resolve()
+func (k *kernels) param(name string) operand.Mem { return place(k.Param(name)) }
+
+// returned is where a result is stored.
+func (k *kernels) returned(name string) operand.Mem { return place(k.Return(name)) }
+
+// place is where a parameter or result lies.
+func place(of gotypes.Component) operand.Mem {
+	c, err := of.Resolve()
 	if err != nil {
 		panic(err)
 	}
