@@ -110,24 +110,18 @@ func Depths(k, elemBytes int) []int {
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
 // others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that, and
-// rows have to be read often, the more so where they are short and vectors are long (block as Machine.Block has it), for then a line more
-// costs little: there are moments when a copy takes ten times as long as usual (ADR 8). SpMM with long vectors takes rows of two lines
-// nearly as fast as of one, and its transposed form collects values in batches too small for a second pass.
+// rows have to be read often, for there are moments when a copy takes ten times as long as usual (ADR 8). SpMM with long vectors (block as
+// Machine.Block has it) takes rows of two lines nearly as fast as of one, and its transposed form collects values in batches too small for a
+// second pass.
 func LastApart(op Op, nnz int64, rows, k, elemBytes, block int) bool {
 	const line = 64 / 4 // elements
 	if elemBytes != 4 || op == SpMMT || k <= line || k%line != 1 || k > SliceBytes/elemBytes+overhang {
 		return false
 	}
-	reads := int64(2 * OftenRead)
-	if !shortVectors(block) {
-		if op == SpMM && k <= 2*line {
-			return false
-		}
-		if k <= 4*line {
-			reads = 8 * OftenRead
-		}
+	if op == SpMM && k <= 2*line && !shortVectors(block) {
+		return false
 	}
-	return rows > 0 && nnz/int64(rows) >= reads
+	return rows > 0 && nnz/int64(rows) >= 2*OftenRead
 }
 
 // shortVectors reports whether a block as Machine.Block has it is that of AVX2.

@@ -56,10 +56,18 @@ func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, row
 	return nil
 }
 
-// copyPays reports whether whole rows are to be copied, so that they begin on cache lines.
+// copyPays reports whether whole rows are to be copied, so that they begin on cache lines: where there is little padding, or where a row
+// lies in one line for it and all of them still in half of a private cache.
 func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
-	padded := wholeLines[T](cols)
-	return stride%wholeLines[T](1) != 0 && (padded-cols)*stagePad <= cols && rows > 0 && r.NNZ/int64(rows) >= model.OftenRead
+	line, padded := wholeLines[T](1), wholeLines[T](cols)
+	if stride%line == 0 || rows == 0 || r.NNZ/int64(rows) < model.OftenRead {
+		return false
+	}
+	if (padded-cols)*stagePad <= cols {
+		return true
+	}
+	host, ok := r.dev.(device.Host)
+	return ok && padded == line && 2*cols > line && Near(host, 2*rows, lineBytes)
 }
 
 // wholeLines rounds a number of elements up to whole cache lines.

@@ -51,6 +51,7 @@ func testStage[T float32 | float64](t *testing.T) {
 		{2*line - 1, 2*line - 1, true},
 		{8*line + 1, 9*line + 1, true},
 		{10 * line, 10*line + 3, true},
+		{line / 2, line / 2, false},                 // two of them lie in one
 		{2*line - 1, 2 * line, false},               // on lines already
 		{line + 1, line + 1, false},                 // mostly padding
 		{8*line + 1, 80 * line, false},              // on lines, far apart
@@ -74,6 +75,25 @@ func testStage[T float32 | float64](t *testing.T) {
 			if !slices.Equal(got[i*stride:][:c.cols], data[i*c.stride:][:c.cols]) {
 				t.Fatalf("%d columns, stride %d: row %d differs", c.cols, c.stride, i)
 			}
+		}
+	}
+}
+
+// Rows of more than half a line lie in one line each, as long as half of a private cache holds all of them.
+func TestStageInOneLine(t *testing.T) {
+	most := int(cpu.New(1).Props().L2Bytes / 2 / 64)
+	for rows, want := range map[int]bool{most: most > 0, most + 1: false} {
+		r := upload(t, cpu.New(1), full(64, rows))
+		data := make([]float32, 9*rows)
+		got, stride, err := stage(context.Background(), r, data, rows, 9, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if staged := stride == 16; staged != want {
+			t.Errorf("%d of %d rows: a stride of %d", rows, most, stride)
+		}
+		if want && (uintptr(unsafe.Pointer(&got[0]))%64 != 0 || &got[0] == &data[0]) {
+			t.Error("rows of the copy do not begin on lines")
 		}
 	}
 }

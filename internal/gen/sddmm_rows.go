@@ -58,13 +58,13 @@ func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.Vec
 			k.CMPQ(left, operand.I32(c*k.width()))
 			k.JG(ref(next))
 		}
-		if g.full && c <= mostShort {
-			long := fmt.Sprintf("long%d_", c)
-			k.CMPQ(n, operand.I32(16/k.elem()))
-			k.JG(ref(long))
-			k.slice(g, j, off, c, m, 16, sums)
+		for tail := 16; g.full && c <= mostShort && tail < k.width(); tail *= 2 {
+			longer := fmt.Sprintf("longer%d_%d_", tail, c)
+			k.CMPQ(n, operand.I32(tail/k.elem()))
+			k.JG(ref(longer))
+			k.slice(g, j, off, c, m, tail, sums)
 			k.JMP(ref("summed"))
-			k.Label(name(long))
+			k.Label(name(longer))
 		}
 		k.slice(g, j, off, c, m, k.width(), sums)
 		if c < longest {
