@@ -24,8 +24,8 @@ func busy() *sparse.Pattern {
 	return p
 }
 
-// stagedDepths are depths whose rows are copied, with the gaps that make them begin on lines of 64 bytes. Above a whole number of lines
-// the last column is apart (model.LastApart).
+// stagedDepths are depths whose rows are copied, in one precision or both, with the gaps that make them begin on lines of 64 bytes. Above a
+// whole number of lines the last column is apart (model.LastApart).
 var stagedDepths = map[int]int{7: 9, 9: 7, 15: 1, 17: 15, 31: 1, 33: 15, 63: 1, 129: 15}
 
 // stagedScalars are without partial sums in P of SDDMM, and with.
