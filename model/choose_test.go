@@ -384,6 +384,8 @@ func TestLastApart(t *testing.T) {
 		{SDDMM, often, 17, 4, avx512, true},
 		{SDDMM, often, 129, 4, avx512, true},
 		{SpMM, often, 33, 4, avx512, true},
+		{SpMM, often, 129, 4, avx512, true},
+		{SDDMM, often, 17, 4, avx2, true},
 		{SpMM, often, 17, 8, avx2, false},     // double precision
 		{SpMM, often, 17, 4, avx512, false},   // one line
 		{SpMMT, often, 33, 4, avx2, false},    // batches
@@ -392,6 +394,7 @@ func TestLastApart(t *testing.T) {
 		{SDDMM, often, 32, 4, avx512, false},  // whole lines
 		{SDDMM, often, 145, 4, avx512, false}, // slices
 		{SDDMM, often - 1, 17, 4, avx512, false},
+		{SDDMM, often - 1, 49, 4, avx512, false},
 		{SDDMM, often - 1, 129, 4, avx512, false},
 		{SDDMM, often - 1, 49, 4, 0, false}, // generic Go
 		{SpMM, often, 17, 4, avx2, true},
