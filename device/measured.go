@@ -23,6 +23,10 @@ type Level struct {
 	Bytes  int64  `json:"bytes"`  // what it holds in practice, which may be less than its size; memory holds everything: 0
 	Shared bool   `json:"shared"` // one for all threads, else each thread has its own
 
+	// ByAddress says that bits of the address pick the set of the cache that a line can be in: rows some power of two apart share few. Other caches
+	// mix more bits.
+	ByAddress bool `json:"by_address,omitempty"`
+
 	// Gather are the rates at which rows are read in random order, by increasing length of a row.
 	Gather []Rate `json:"gather"`
 	// Spread are the same where the rows lie far beyond the reach. Empty for a level that holds too

@@ -109,16 +109,16 @@ func wide(rows, cols, perRow int) *Profile {
 		}
 	}
 	// A column comes again after cols references on average, with exponentially spread times.
-	f.reuse, f.gaps = newHistogram(), newHistogram()
+	f.all = &references{number: nnz, columns: int64(cols), each: 1, reuse: newHistogram(), gaps: newHistogram()}
 	const parts = 1000
 	for k := range parts {
 		x := uint64(-math.Log(1-(float64(k)+0.5)/parts)*float64(cols)) + 1
 		each := (nnz - int64(cols)) / parts
-		f.reuse[bin(x)].count += each
-		f.reuse[bin(x)].sum += each * int64(x)
+		f.all.reuse[bin(x)].count += each
+		f.all.reuse[bin(x)].sum += each * int64(x)
 	}
-	f.gaps.merge(f.reuse)
-	f.sumUp()
+	f.all.gaps.merge(f.all.reuse)
+	f.all.sumUp()
 	return f
 }
 
@@ -245,7 +245,7 @@ func TestHitsGrow(t *testing.T) {
 	hits := func(bytes int64, tj int) float64 {
 		m.Measured.Levels[1].Bytes = bytes
 		w := newWork(m, SDDMM, f, 128, 4, Tile{Tj: tj})
-		return f.reused(w.reach(1) * w.panels)
+		return w.hits(1)
 	}
 	last := 0.0
 	for bytes := int64(1 << 14); bytes < 1<<24; bytes *= 2 {

@@ -103,9 +103,11 @@ const (
 	// lastNonZero is what a non-zero of a column apart takes.
 	lastNonZero = 0.45e-9
 
-	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile: it reads and
-	// writes as they do, so that its time says how fast the machine does it at the moment. ADR 7 has the measurements.
-	makePanels, makeSegment = 0.75, 13
+	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile, which looks at the classes too where
+	// that makes a difference: it reads and writes as they do, so that its time says how fast the machine does it at the moment. ADR 7 has the
+	// measurements.
+	makePanels, makeSegment = 1.05, 18
+	lookAtClasses           = 2.2 // times what a profile takes without
 )
 
 // costs returns those of an operation.

@@ -81,6 +81,9 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	}
 	if tile.Tj > 0 {
 		p.Making = makePanels + makeSegment*w.segs/math.Max(float64(f.NNZ), 1)
+		if f.inClasses != nil {
+			p.Making /= lookAtClasses
+		}
 	}
 	for i, l := range m.Measured.Levels {
 		p.Levels = append(p.Levels, LevelBytes{l.Name, w.bytes[i]})
@@ -136,10 +139,14 @@ func (w *work) perNonZero() float64 {
 }
 
 // window returns how many bytes pass in refs references within a panel. A panel is taken to have its
-// share of everything: what takes refs references there took panels times as many before.
-func (w *work) window(refs float64) float64 {
+// share of everything: what takes refs references there took as many times as many before as there are panels.
+func (w *work) window(r *references, refs float64) float64 {
 	n := math.Max(float64(w.f.NNZ), 1)
-	rows := w.f.footprint(refs*w.panels) / w.panels
+	most := float64(w.f.ActiveCols) / w.panels
+	if r == w.f.inClasses {
+		most /= classes
+	}
+	rows := math.Min(r.footprint(refs*w.panels)/w.panels, most)
 	return rows*w.row + refs*(w.segs/n*w.perSegment()+w.perNonZero())
 }
 
@@ -171,13 +178,12 @@ func (w *work) holding(bytes float64) int {
 	return len(w.Measured.Levels) - 1
 }
 
-// reach returns the longest window of references within a panel that a level holds: its
+// reach returns the longest window of references within a panel that c bytes of a cache hold: its
 // characteristic time (Che's approximation, with the measured footprint in the place of independent
 // references). A row of B that was read within it is still there.
-func (w *work) reach(l int) float64 {
-	c := w.capacity(l)
+func (w *work) reach(r *references, c float64) float64 {
 	lo, hi := 0.0, math.Max(float64(w.f.NNZ)/w.panels, 1)
-	if w.window(hi) <= c {
+	if w.window(r, hi) <= c {
 		return hi
 	}
 	for range 40 {
@@ -185,13 +191,23 @@ func (w *work) reach(l int) float64 {
 		if hi > 8*lo+1 { // far apart: in logarithms
 			mid = math.Sqrt(math.Max(lo, 0.125) * hi)
 		}
-		if w.window(mid) <= c {
+		if w.window(r, mid) <= c {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
 	return lo
+}
+
+// hits returns how many reads of rows of B find them in a level, or nearer. Where address bits pick the sets of a cache, each class of columns has
+// its share of it for itself.
+func (w *work) hits(l int) float64 {
+	r, c := w.f.all, w.capacity(l)
+	if w.Measured.Levels[l].ByAddress && w.f.inClasses != nil {
+		r, c = w.f.inClasses, c/classes
+	}
+	return r.reused(w.reach(r, c) * w.panels)
 }
 
 // gathers adds the reads of rows of B.
@@ -202,7 +218,7 @@ func (w *work) gathers() {
 	for l := range w.Measured.Levels {
 		hits := reused
 		if l < last {
-			hits = math.Max(math.Min(w.f.reused(w.reach(l)*w.panels), reused), before)
+			hits = math.Max(math.Min(w.hits(l), reused), before)
 		}
 		w.gather(l, (hits-before)*w.slices)
 		before = hits

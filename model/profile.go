@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
@@ -15,42 +16,34 @@ type Profile struct {
 	Rows, Cols int
 	NNZ        int64
 	ActiveRows int64 // rows with a non-zero
-	ActiveCols int64
+	ActiveCols int64 // columns with one: estimated from a sample where there are many
 
 	// Segments[s] is the number of segments with panels of 2^s columns. It is nil where rows are not
 	// sorted: there are no panels then.
 	Segments []int64
 
-	// The non-zeros, row by row, are references to rows of B. reuse counts them by the number of
-	// references since the one before to the same row; the first to each row is in none of the bins.
-	// gaps has the same, and the stretches before the first and after the last reference.
-	reuse, gaps histogram
+	// The non-zeros, row by row, are references to rows of B.
+	all *references
 
-	// From the end of gaps: number and total length of those in a bin and beyond.
-	gapsFrom, gapLengthFrom []float64
-	reuseUpTo               []float64 // number of references in bins before this one
+	// inClasses has them class by class, where a class are the columns with the same low bits: rows of B that share sets of a cache which
+	// address bits pick. It is nil where classes are read about equally often, for then it would say what all says.
+	inClasses *references
 }
 
+const (
+	classes = 256  // a class takes up as much of a cache as the others; that is what rows of 512 bytes make of a way of 128 KB
+	unequal = 1.25 // times what Σ (share of a class)² is where classes are equal
+	drawn   = 8    // one in so many non-zeros says whether they are
+)
+
 // NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as an SDDMM at
-// K = 32. The result is the same for any number of threads.
+// K = 16, and twice that where it looks at classes. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
-	segments := func(threads int) {
-		if s, err := tiling.SegmentCounts(p, threads); err == nil {
-			f.Segments = s
-		}
-	}
-	if threads = parallel.Threads(threads); threads > 1 && f.chunks(threads) == 1 {
-		parallel.Ranges(2, 2, func(part int, _, _ int64) {
-			if part == 0 {
-				f.countReuse(p, 1)
-			} else {
-				segments(threads - 1)
-			}
-		})
-	} else {
-		f.countReuse(p, threads)
-		segments(threads)
+	f.countNonZeros(p, threads)
+	f.ActiveCols = f.all.columns
+	if s, err := tiling.SegmentCounts(p, threads); err == nil {
+		f.Segments = s
 	}
 	if n := len(f.Segments); n > 0 {
 		f.ActiveRows = f.Segments[n-1]
@@ -61,108 +54,83 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 			}
 		}
 	}
-	f.sumUp()
 	return f
 }
 
-// sumUp fills in the running sums of the histograms.
-func (f *Profile) sumUp() {
-	n := len(f.gaps)
-	f.gapsFrom, f.gapLengthFrom, f.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
-	for b := n - 1; b >= 0; b-- {
-		f.gapsFrom[b] = f.gapsFrom[b+1] + float64(f.gaps[b].count)
-		f.gapLengthFrom[b] = f.gapLengthFrom[b+1] + float64(f.gaps[b].sum)
-	}
-	for b := range n {
-		f.reuseUpTo[b+1] = f.reuseUpTo[b] + float64(f.reuse[b].count)
-	}
-}
-
-// seen is when columns were seen first and last in a chunk, in references counted from 1; 0 is never. The first chunk counts its first
-// references at once, and keeps only the last. Patterns with more than 2³¹ non-zeros are counted in coarser steps.
-type seen struct{ first, last []uint32 }
-
-// chunks returns how many chunks of the non-zeros are looked at by themselves. Each has a table of all columns, which takes as long to make and to
-// go through as some non-zeros of each column.
-func (f *Profile) chunks(threads int) int {
-	const perColumn = 4
-	return int(max(1, min(int64(parallel.Threads(threads)), f.NNZ/perColumn/int64(max(f.Cols, 1)), 16)))
-}
-
-// countReuse fills in reuse, gaps and ActiveCols. Chunks of the non-zeros are looked at by
-// themselves; what crosses the border of chunks is added afterwards.
-func (f *Profile) countReuse(p *sparse.Pattern, threads int) {
-	f.reuse, f.gaps = newHistogram(), newHistogram()
+// countNonZeros looks at the non-zeros row by row and, where it makes a difference, class by class.
+func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	nnz := f.NNZ
-	// The tables take 8 bytes a column and chunk: no more of them than the pattern itself is large.
-	if int64(p.Cols) > max(4*nnz, 1<<20) {
+	// Tables take up to 8 bytes a column and chunk: no more of them than the pattern itself is large.
+	if nnz == 0 || int64(p.Cols) > max(4*nnz, 1<<20) {
 		// A matrix of almost no non-zeros: as if no column had two.
-		f.ActiveCols = min(nnz, int64(p.Cols))
+		f.all = &references{number: nnz, columns: min(nnz, int64(p.Cols)), each: 1, reuse: newHistogram(), gaps: newHistogram()}
+		f.all.sumUp()
 		return
 	}
+	// Patterns with more than 2³¹ non-zeros are counted in coarser steps.
 	shift := max(bits.Len64(uint64(nnz))-31, 0)
-	chunks := f.chunks(threads)
-	table := make([]seen, chunks)
-	parts := make([]histogram, chunks)
+	s := newSample(p.Cols)
+	chunks := s.chunksOf(nnz, threads)
+	inClass, stamps := make([][]int64, chunks), make([]stamp, chunks)
+	for c := range stamps {
+		counts := make([]int64, classes)
+		inClass[c] = counts
+		stamps[c] = func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
+			for _, z := range of {
+				now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
+			}
+			for z := -from & (drawn - 1); z < int64(len(columns)); z += drawn {
+				counts[columns[z]&(classes-1)]++
+			}
+		}
+	}
+	f.all = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps)
+	if sameOfTwo(sumOf(inClass))*classes <= unequal {
+		return
+	}
 	parallel.Ranges(chunks, nnz, func(c int, lo, hi int64) {
-		h, t := newHistogram(), seen{last: make([]uint32, p.Cols)}
-		if c > 0 {
-			t.first = make([]uint32, p.Cols)
-		}
-		for z, j := range p.ColIdx[lo:hi] {
-			now := uint32((lo+int64(z))>>shift) + 1
-			switch before := t.last[j]; {
-			case before != 0:
-				h.add(uint64(now - before))
-			case c > 0:
-				t.first[j] = now
-			default:
-				f.gaps.add(uint64(now))
-			}
-			t.last[j] = now
-		}
-		table[c], parts[c] = t, h
-	})
-	for _, h := range parts {
-		f.reuse.merge(h)
-	}
-	f.gaps.merge(f.reuse)
-	// Columns: the stretches between chunks, and at both ends.
-	end := uint32((nnz-1)>>shift) + 1
-	active := make([]int64, chunks)
-	crossing, ends := make([]histogram, chunks), make([]histogram, chunks)
-	parallel.Ranges(chunks, int64(p.Cols), func(c int, lo, hi int64) {
-		crossing[c], ends[c] = newHistogram(), newHistogram()
-		for j := lo; j < hi; j++ {
-			last := uint32(0)
-			for n, t := range table {
-				switch {
-				case t.last[j] == 0:
-					continue
-				case last != 0:
-					crossing[c].add(uint64(t.first[j] - last))
-				case n > 0:
-					ends[c].add(uint64(t.first[j]))
-				}
-				last = t.last[j]
-			}
-			if last != 0 {
-				ends[c].add(uint64(end - last + 1))
-				active[c]++
-			}
+		clear(inClass[c])
+		for _, j := range p.ColIdx[lo:hi] {
+			inClass[c][j&(classes-1)]++
 		}
 	})
-	for c := range crossing {
-		if crossing[c] == nil {
-			continue // fewer columns than chunks
+	// Where the references of each class begin in each chunk, when they are sorted by class.
+	start := int64(0)
+	for class := range classes {
+		for _, n := range inClass {
+			n[class], start = start, start+n[class]
 		}
-		f.reuse.merge(crossing[c])
-		f.gaps.merge(crossing[c])
-		f.gaps.merge(ends[c])
-		f.ActiveCols += active[c]
 	}
-	f.reuse.scale(shift)
-	f.gaps.scale(shift)
+	for c, next := range inClass {
+		stamps[c] = func(_ int64, columns []int32, _ []uint16, now *[stretch]uint32) {
+			for z, j := range columns {
+				n := &next[j&(classes-1)]
+				now[z&(stretch-1)] = uint32(*n>>(shift&63)) + 1
+				*n++
+			}
+		}
+	}
+	f.inClasses = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps)
+}
+
+// sumOf adds up counts of several chunks.
+func sumOf(chunks [][]int64) []int64 {
+	sum := slices.Clone(chunks[0])
+	for _, more := range chunks[1:] {
+		for k, n := range more {
+			sum[k] += n
+		}
+	}
+	return sum
+}
+
+// sameOfTwo returns how likely two different ones of all that is counted are in the same part.
+func sameOfTwo(counts []int64) float64 {
+	sum, pairs := 0.0, 0.0
+	for _, n := range counts {
+		sum, pairs = sum+float64(n), pairs+float64(n)*float64(n-1)
+	}
+	return pairs / math.Max(sum*(sum-1), 1)
 }
 
 // segments returns the number of segments with panels of width columns, between powers of two on a
@@ -179,43 +147,4 @@ func (f *Profile) segments(width float64) float64 {
 		return a
 	}
 	return a * math.Pow(b/a, s-float64(k))
-}
-
-// footprint returns how many different rows of B a window of refs references has, on average over all
-// windows of that length (Xiang et al., HOTL, ASPLOS 2013):
-//
-//	m − Σ_gaps longer than refs (gap − refs) / (n − refs + 1)
-func (f *Profile) footprint(refs float64) float64 {
-	m, n := float64(f.ActiveCols), float64(f.NNZ)
-	switch {
-	case refs <= 0:
-		return 0
-	case f.gapsFrom[0] == 0: // not counted
-		return math.Min(refs, m)
-	case refs >= n:
-		return m
-	}
-	b := bin(uint64(refs)) + 1
-	missing := f.gapLengthFrom[b] - refs*f.gapsFrom[b]
-	// The bin that refs lies in holds gaps on both sides of it.
-	lo, hi := binStart(b-1), binStart(b)
-	if in, sum := float64(f.gaps[b-1].count), float64(f.gaps[b-1].sum); in > 0 {
-		longer := (hi - refs) / (hi - lo)
-		missing += math.Max(sum*longer-refs*in*longer, 0)
-	}
-	return math.Max(math.Min(m-missing/(n-refs+1), math.Min(m, refs)), math.Min(1, m))
-}
-
-// reused returns how many references come at most refs references after the one before to the same
-// row.
-func (f *Profile) reused(refs float64) float64 {
-	switch {
-	case refs < 1:
-		return 0
-	case refs >= float64(f.NNZ):
-		return f.reuseUpTo[len(f.reuseUpTo)-1]
-	}
-	b := bin(uint64(refs))
-	lo, hi := binStart(b), binStart(b+1)
-	return f.reuseUpTo[b] + float64(f.reuse[b].count)*math.Min((refs-lo+1)/(hi-lo), 1)
 }

@@ -86,7 +86,7 @@ func TestFootprint(t *testing.T) {
 			if w < 2*perOctave {
 				tolerance = 1e-9
 			}
-			if got := f.footprint(float64(w)); math.Abs(got-want) > tolerance*want {
+			if got := f.all.footprint(float64(w)); math.Abs(got-want) > tolerance*want {
 				t.Errorf("%d non-zeros: footprint of %d is %.4f, want %.4f", n, w, got, want)
 			}
 		}
@@ -111,7 +111,7 @@ func TestProfile(t *testing.T) {
 			}
 			last[j] = z
 		}
-		if !reflect.DeepEqual(f.reuse, want) {
+		if !reflect.DeepEqual(f.all.reuse, want) {
 			t.Errorf("%d×%d: other reuse times than those of a plain loop", p.Rows, p.Cols)
 		}
 		if f.ActiveCols != int64(len(last)) || f.NNZ != p.NNZ() {
@@ -146,8 +146,8 @@ func TestSegmentsBetween(t *testing.T) {
 func TestHugeShape(t *testing.T) {
 	p := &sparse.Pattern{Rows: 2, Cols: math.MaxInt32, RowPtr: []int64{0, 2, 3}, ColIdx: []int32{4, math.MaxInt32 - 1, 4}}
 	f := NewProfile(p, 2)
-	if f.ActiveCols != 3 || f.footprint(2) != 2 || f.footprint(100) != 3 {
-		t.Errorf("%d columns, footprints %v and %v", f.ActiveCols, f.footprint(2), f.footprint(100))
+	if f.ActiveCols != 3 || f.all.footprint(2) != 2 || f.all.footprint(100) != 3 {
+		t.Errorf("%d columns, footprints %v and %v", f.ActiveCols, f.all.footprint(2), f.all.footprint(100))
 	}
 }
 
@@ -198,7 +198,7 @@ func TestHitsAgainstLRU(t *testing.T) {
 			m := testMachine(1)
 			m.Measured.Levels[1].Bytes = kb << 10
 			w := newWork(m, SDDMM, f, k, 4, Tile{})
-			got := math.Min(f.reused(w.reach(1)), float64(f.NNZ-f.ActiveCols))
+			got := math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
 			want := float64(lru(p, 4*k, 12, float64(kb<<10)))
 			if math.Abs(got-want) > 0.02*float64(f.NNZ) {
 				t.Errorf("%s, %d KB: %.0f hits expected, %.0f simulated, of %d", name, kb, got, want, f.NNZ)

@@ -184,8 +184,53 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 			l.Bytes = max(l.Bytes, m.Levels[i-1].Bytes)
 		}
 	}
+	for i := 1; i < len(points); i++ {
+		if l := &m.Levels[i]; l.Shared && l.Bytes > 0 {
+			l.Gather = withoutHits(l.Gather, &m.Levels[i-1], points[i].set)
+		} else if l.Bytes > 0 {
+			if l.ByAddress, err = b.byAddress(m.Levels[i].Gather); err != nil {
+				return m, err
+			}
+		}
+	}
 	calm(m.Levels)
 	return m, nil
+}
+
+// withoutHits returns the rates of rows that a shared cache holds, from those of rows in a working set of which the cache before it
+// serves what it holds.
+func withoutHits(rates []device.Rate, before *device.Level, set int64) []device.Rate {
+	hits := min(float64(before.Bytes)/float64(set), 0.5)
+	all := slices.Clone(rates)
+	for k := range all {
+		r, hit := &all[k], before.Gather[k]
+		missed := func(rate, hit float64) float64 {
+			return (1 - hits) / (1/rate - hits/max(hit, rate))
+		}
+		r.One, r.All = missed(r.One, hit.One), missed(r.All, hit.All)
+	}
+	return all
+}
+
+// byAddress reports whether rows of sweepRow bytes that lie some powers of two apart take much longer from a cache than others, whose rates are
+// given: then they share few of its sets. All of them have room in a small part of it.
+func (b *bench) byAddress(rates []device.Rate) (bool, error) {
+	const (
+		rows   = 64
+		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
+		slower = 2         // on a Zen 4, whose L2 mixes bits, they take 1.7 times as long nevertheless, and popular columns no longer
+	)
+	near := 0.0
+	for _, r := range rates {
+		if r.RowBytes == sweepRow {
+			near = sweepRow / r.One
+		}
+	}
+	if int64(len(b.data))*4 < rows*apart || near == 0 {
+		return false, nil
+	}
+	far, err := b.secondsApart(sweepRow, rows, apart/sweepRow)
+	return far > slower*near, err
 }
 
 // point is where a level is measured: it holds most of what is read, and the level before holds little.
@@ -404,19 +449,28 @@ func capacity(curve []curvePoint, hit, miss float64, nominal, below int64) int64
 // working set that all of them use and that is spread over span bytes; in order if not at random, each
 // thread in its own part.
 func (b *bench) seconds(row int, set, span int64, threads int, random bool) (float64, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
 	rows := max(set/int64(row), 1)
 	gap := max(span/int64(row)/rows, 1) // row i is one of the gap rows from i·gap on
-	n := max(sampleRead/row, 1)         // of a sample
-	data := b.data[:min(rows*gap*int64(row)/4, int64(len(b.data)))]
-	place := func(i int64) int32 {
+	return b.secondsAt(row, rows, gap, threads, random, func(i int64) int32 {
 		if gap == 1 {
 			return int32(i)
 		}
 		return int32(i*gap + int64(mix(uint64(i))%uint64(gap)))
+	})
+}
+
+// secondsApart is seconds for one thread and rows at random out of some of which each is gap rows behind the one before.
+func (b *bench) secondsApart(row int, rows, gap int64) (float64, error) {
+	return b.secondsAt(row, rows, gap, 1, true, func(i int64) int32 { return int32(i * gap) })
+}
+
+// secondsAt is seconds for rows that lie where place says, within gap rows for each.
+func (b *bench) secondsAt(row int, rows, gap int64, threads int, random bool, place func(i int64) int32) (float64, error) {
+	if err := b.ctx.Err(); err != nil {
+		return 0, err
 	}
+	n := max(sampleRead/row, 1) // of a sample
+	data := b.data[:min(rows*gap*int64(row)/4, int64(len(b.data)))]
 	b.seed++
 	parallel.Ranges(threads, int64(threads), func(_ int, lo, hi int64) {
 		for t := lo; t < hi; t++ {

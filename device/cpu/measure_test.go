@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"sddmmkit/device"
 )
@@ -79,6 +81,56 @@ func TestMeasureAgain(t *testing.T) {
 		if !errors.Is(err, c.err) || err == nil && (n != len(c.runs) || !reflect.DeepEqual(m, c.runs[c.want])) {
 			t.Errorf("%s: %d measurements, %+v, %v", c.name, n, m, err)
 		}
+	}
+}
+
+// The rates of a shared cache are those of rows that the cache before it does not hold.
+func TestWithoutHits(t *testing.T) {
+	rate := func(ns float64) device.Rate { return device.Rate{RowBytes: 512, One: 512 / ns, All: 1024 / ns} }
+	near := device.Level{Bytes: 1 << 20, Gather: []device.Rate{rate(5)}}
+	for _, c := range []struct {
+		set            int64
+		measured, want float64
+	}{
+		{4 << 20, 0.25*5 + 0.75*20, 20},
+		{1 << 20, 0.5*5 + 0.5*20, 20}, // more than half of the hits is not believed
+		{1 << 40, 20, 20},
+		{4 << 20, 5, 5},
+		{4 << 20, 4, 4}, // disturbed
+	} {
+		got := withoutHits([]device.Rate{rate(c.measured)}, &near, c.set)[0]
+		if want := rate(c.want); math.Abs(got.One/want.One-1) > 1e-5 || math.Abs(got.All/want.All-1) > 1e-5 {
+			t.Errorf("%v ns in %d bytes: %v ns without hits, want %v", c.measured, c.set, 512/got.One, c.want)
+		}
+	}
+}
+
+// Rows 128 KB apart are read, and it counts whether they take longer than others.
+func TestByAddress(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, 64<<17/4)}
+		took := 200 * time.Nanosecond
+		if slow {
+			took *= 10
+		}
+		calls := 0
+		b.gather.Read = func(_ []float32, row int, idx []int32) {
+			for _, i := range idx {
+				if int(i)*row*4%(128<<10) != 0 {
+					t.Errorf("row %d is not a multiple of 128 KB from the first", i)
+				}
+			}
+			calls++
+			for start := time.Now(); time.Since(start) < time.Duration(len(idx))*took; {
+			}
+		}
+		got, err := b.byAddress([]device.Rate{{RowBytes: 64, One: 1}, {RowBytes: sweepRow, One: sweepRow / 6e-7}})
+		if err != nil || got != slow || calls == 0 {
+			t.Errorf("rows of %v: by address %v, %v", took, got, err)
+		}
+	}
+	if got, err := (&bench{ctx: t.Context()}).byAddress([]device.Rate{{RowBytes: sweepRow, One: 1}}); got || err != nil {
+		t.Errorf("without memory: %v, %v", got, err)
 	}
 }
 

@@ -1,0 +1,160 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"sddmmkit/sparse"
+)
+
+// Slots are different for all columns, and a sample has its share of neighbours and of columns with the same low bits.
+func TestSample(t *testing.T) {
+	for _, cols := range []int{1, 2, 3, 2048, 2049, 5000, 1 << 16, 100_003} {
+		s := newSample(cols)
+		seen := map[uint32]bool{}
+		in, inClass := 0, 0
+		for j := range int32(cols) {
+			slot := s.slot(j)
+			if seen[slot] || slot > s.mask {
+				t.Fatalf("%d columns: slot %d of %d", cols, slot, j)
+			}
+			seen[slot] = true
+			if slot < s.slots {
+				in++
+				if j%64 == 0 {
+					inClass++
+				}
+			}
+		}
+		each := s.each(cols)
+		if want := float64(cols) / float64(in); math.Abs(each-want) > 1e-12*want {
+			t.Errorf("%d columns: one stands for %v, want %v", cols, each, want)
+		}
+		if cols <= leastSlots && each != 1 || each > 1<<mostSkipped*1.01 || in < min(cols, leastSlots*2/5) {
+			t.Errorf("of %d columns %d are looked at", cols, in)
+		}
+		if share := float64(inClass) * each * 64 / float64(cols); cols > 10_000 && (share < 0.9 || share > 1.1) {
+			t.Errorf("%d columns: multiples of 64 are in the sample %.2f times as often as others", cols, share)
+		}
+	}
+}
+
+// whole looks at all columns, where NewProfile has a sample.
+func whole(p *sparse.Pattern) *references {
+	s := newSample(p.Cols)
+	s.slots = s.mask + 1
+	position := func(from int64, _ []int32, of []uint16, now *[stretch]uint32) {
+		for _, z := range of {
+			now[z] = uint32(from+int64(z)) + 1
+		}
+	}
+	return s.countReferences(p.ColIdx, p.Cols, 1, 0, []stamp{position})
+}
+
+// What a sample of 4000 to 8000 columns says is what all of them say, nearly: within three standard errors of a sum of as many.
+func TestSampled(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for name, p := range map[string]*sparse.Pattern{
+		"uniform": uniform(rng, 8000, 60_000, 30), "skewed": skewed(rng, 8000, 60_000, 30), "local": local(rng, 8000, 60_000, 30),
+	} {
+		f, all := NewProfile(p, 2), whole(p)
+		if f.all.each < 7 || all.each != 1 {
+			t.Fatalf("%s: one of %v columns, and one of %v", name, f.all.each, all.each)
+		}
+		const tolerance = 0.05
+		near := func(what string, at, got, want, of float64) {
+			if math.Abs(got-want) > tolerance*of {
+				t.Errorf("%s: %s %.0f is %.0f, want %.0f", name, what, at, got, want)
+			}
+		}
+		near("columns", 0, float64(f.ActiveCols), float64(all.columns), float64(all.columns))
+		for refs := 16.0; refs < float64(p.NNZ()); refs *= 1.7 {
+			near("footprint of", refs, f.all.footprint(refs), all.footprint(refs), all.footprint(refs))
+			near("references within", refs, f.all.reused(refs), all.reused(refs), float64(p.NNZ()))
+		}
+		near("all references", 0, f.all.reused(1e12), float64(p.NNZ()-f.ActiveCols), 1)
+		if got := NewProfile(p, 7); !reflect.DeepEqual(got, f) {
+			t.Errorf("%s: 7 threads give another profile", name)
+		}
+	}
+}
+
+// evenBits: columns whose low bits are mostly zero, as those of R-MAT are.
+func evenBits(rng *rand.Rand, rows, bits, perRow int) *sparse.Pattern {
+	return pattern(rows, 1<<bits, perRow, func(int) int {
+		j := 0
+		for range bits {
+			j *= 2
+			if rng.IntN(4) == 0 {
+				j++
+			}
+		}
+		return j
+	})
+}
+
+// Classes are looked at where some are read more often, and then as if the non-zeros were sorted by them.
+func TestClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	if f := NewProfile(uniform(rng, 3000, 5000, 20), 2); f.inClasses != nil {
+		t.Error("classes of columns at random are looked at")
+	}
+	p := evenBits(rng, 3000, 11, 20)
+	f := NewProfile(p, 1)
+	if f.inClasses == nil {
+		t.Fatal("classes are not looked at")
+	}
+	sorted := slices.Clone(p.ColIdx)
+	slices.SortStableFunc(sorted, func(a, b int32) int { return int(a&(classes-1)) - int(b&(classes-1)) })
+	want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted})
+	for _, threads := range []int{1, 2, 5} {
+		if f := NewProfile(p, threads); !reflect.DeepEqual(f.inClasses, want) {
+			t.Errorf("%d threads: not the references sorted by class", threads)
+		}
+	}
+}
+
+// The hits that the model expects of a cache whose sets are picked by address bits are those of an exact simulation.
+func TestHitsAgainstSets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	p := evenBits(rng, 4000, 13, 20)
+	f := NewProfile(p, 1)
+	for _, ways := range []int{4, 8, 16} {
+		m := testMachine(1)
+		m.Measured.Levels[1].Bytes = int64(ways) * classes * 512
+		w := newWork(m, SDDMM, f, 128, 4, Tile{})
+		anywhere := w.hits(1)
+		m.Measured.Levels[1].ByAddress = true
+		got := w.hits(1)
+		// Rows of B of a whole set each; rows of A go through all sets, those of one row of A after the other.
+		sets, want := make([][]int32, classes), 0
+		touch := func(set int32, key int32) bool {
+			at := slices.Index(sets[set], key)
+			if at >= 0 {
+				sets[set] = slices.Delete(sets[set], at, at+1)
+			}
+			sets[set] = append(sets[set], key)
+			if len(sets[set]) > ways {
+				sets[set] = sets[set][1:]
+			}
+			return at >= 0
+		}
+		for i := range p.Rows {
+			touch(int32(i)&(classes-1), -1-int32(i))
+			for _, j := range p.Row(i) {
+				if touch(j&(classes-1), j) {
+					want++
+				}
+			}
+		}
+		if math.Abs(got-float64(want)) > 0.05*float64(f.NNZ) {
+			t.Errorf("%d ways: %.0f hits expected, %d simulated, of %d", ways, got, want, f.NNZ)
+		}
+		if math.Abs(anywhere-float64(want)) < 0.1*float64(f.NNZ) {
+			t.Errorf("%d ways: without sets %.0f hits are expected, as good as %d: the test shows nothing", ways, anywhere, want)
+		}
+	}
+}
