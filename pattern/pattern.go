@@ -136,7 +136,7 @@ func Near(host device.Host, rows, bytes int) bool {
 // RunPanels calls do for the units of work of panels, one panel after the other, so that its rows of B stay in a cache.
 func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, do func(tiling.PanelUnit)) error {
 	for q := range panels.Count() {
-		work := panels.Work[panels.WorkStart[q]:panels.WorkStart[q+1]]
+		work := panels.Units(q)
 		if err := host.Run(ctx, len(work), func(unit int) { do(work[unit]) }); err != nil {
 			return err
 		}

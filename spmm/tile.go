@@ -85,7 +85,7 @@ func (pl *Plan[T]) nextTile(ctx context.Context, op Op, k int) (model.Tile, func
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a panel
 // stay in cache while the rows of C go past. Each row of C still adds its non-zeros in order. Rows that
-// the pattern's units cut into pieces are done in the same pieces, without panels: so no tile changes a
+// the pattern's units cut into pieces are done in the same pieces, each with the panel that it begins in: so no tile changes a
 // bit.
 func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *pattern.Resident, width int) error {
 	panels, err := pat.Panels(width)
@@ -96,7 +96,6 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	err = host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
 		if u.Slot >= 0 {
-			r.piece(u.Slot, u.Lo, u.Hi, r.collected())
 			return
 		}
 		for i := u.RowLo; i < u.RowHi; i++ {
@@ -108,9 +107,34 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	if err != nil {
 		return err
 	}
-	long := pat.UnitCost()
-	near := r.near(host, min(width, pat.Cols))
-	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { r.segments(u, panels, long, near) })
+	long, near, pieces := pat.UnitCost(), r.near(host, min(width, pat.Cols)), r.pieces(pat, panels)
+	for q := range panels.Count() {
+		work, pieces := panels.Units(q), pieces[q]
+		err := host.Run(ctx, len(work)+len(pieces), func(unit int) {
+			if unit < len(pieces) {
+				u := pieces[unit]
+				r.piece(u.Slot, u.Lo, u.Hi, r.collected())
+				return
+			}
+			r.segments(work[unit-len(pieces)], panels, long, near)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pieces returns the pieces of rows that begin in each panel.
+func (r *hostRun[T]) pieces(pat *pattern.Resident, panels *tiling.Panels) [][]tiling.Unit {
+	begin := make([][]tiling.Unit, panels.Count())
+	for _, u := range pat.Work.Units {
+		if u.Slot >= 0 {
+			q := int(r.cols[u.Lo]) / panels.Width
+			begin[q] = append(begin[q], u)
+		}
+	}
+	return begin
 }
 
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long

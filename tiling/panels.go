@@ -48,6 +48,9 @@ type Panels struct {
 // Count returns the number of panels.
 func (p *Panels) Count() int { return len(p.Start) - 1 }
 
+// Units returns the units of work of panel q.
+func (p *Panels) Units(q int) []PanelUnit { return p.Work[p.WorkStart[q]:p.WorkStart[q+1]] }
+
 // Columns cuts p into panels of width columns. The rows of p must be sorted (Pattern.SortRows),
 // and p must be valid. Time and memory are proportional to NNZ + Rows; so there may be no more
 // panels than non-zeros, or 65536 when that is more.
