@@ -33,7 +33,7 @@
 //     shrink by p, and more hits. Segments pay: each touches its row of A, or reads and writes its row
 //     of C, and whole lines of the arrays of values.
 //   - Each level of memory delivers rows at the rate that was measured for their length
-//     (device.Measured). What is read or written in order of address streams, half hidden behind the rest; rows of A
+//     (device.Measured). What is read or written in order of address streams, half hidden behind the rest, less where rows are long; rows of A
 //     that do not follow the one before, in narrow panels and in slices of K, are gathered.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.

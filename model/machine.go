@@ -93,8 +93,9 @@ const (
 	// programs left all of it.
 	usable = 0.75
 
-	// overlap is the share of the time of streams that is not hidden behind the gathers.
-	overlap = 0.5
+	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes, and how much more of it
+	// is not for each SliceBytes more: long rows take what a cache delivers, short ones wait.
+	overlap, overlapLonger = 0.5, 0.15
 
 	// handOver is what it takes to write a cache line that other threads have just read into their private caches, beyond writing it:
 	// a copy of 1 MB took 50 µs on one thread, and 66 µs on two.

@@ -276,7 +276,8 @@ func (w *work) rows() {
 // they come again.
 func (w *work) stream(bytes float64) {
 	l := w.holding(w.call())
-	w.thread += overlap * w.Measured.StreamSeconds(l, bytes, w.Threads)
+	seen := min(overlap+overlapLonger*max(w.row/SliceBytes-1, 0), 1)
+	w.thread += seen * w.Measured.StreamSeconds(l, bytes, w.Threads)
 	w.bytes[l] += bytes
 }
 
