@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -268,6 +269,45 @@ func TestMeasureUsesTheStore(t *testing.T) {
 	for range 2 {
 		if got, err := d.Measure(t.Context(), g); err != nil || text(t, got) != text(t, want) {
 			t.Fatalf("got %+v, %v", got, err)
+		}
+	}
+}
+
+// A measurement of a slow moment is taken again, and the faster of the two is kept.
+func TestMeasureAgainWhenFaster(t *testing.T) {
+	t.Setenv(CacheVariable, t.TempDir())
+	g := device.Gather{Name: "go", Read: readRows}
+	m, err := measure(t.Context(), small, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaled := func(by float64) device.Measured {
+		m := m
+		m.Levels = slices.Clone(m.Levels)
+		for i := range m.Levels {
+			m.Levels[i].Gather = slices.Clone(m.Levels[i].Gather)
+			for k := range m.Levels[i].Gather {
+				m.Levels[i].Gather[k].One *= by
+				m.Levels[i].Gather[k].All *= by
+			}
+		}
+		return m
+	}
+	for _, c := range []struct {
+		by    float64
+		again bool
+	}{{1e-3, true}, {1e3, false}} {
+		kept := scaled(c.by)
+		newStore(small, g.Name).save(kept)
+		d := New(2)
+		d.props = small
+		got, err := d.Measure(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, ok := newStore(small, g.Name).load()
+		if again := nearest(got) != nearest(kept); again != c.again || !ok || nearest(stored) != nearest(got) {
+			t.Errorf("kept %v of the rates: measured again %v, and kept %v", c.by, again, nearest(stored) == nearest(got))
 		}
 	}
 }
