@@ -113,7 +113,7 @@ func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps
 	r.gaps.merge(r.reuse)
 	r.reuse.scale(shift)
 	r.gaps.scale(shift)
-	r.columns = min(int64(math.Round(float64(active)*r.each)), int64(cols), r.number)
+	r.columns = min(max(int64(math.Round(float64(active)*r.each)), 1), int64(cols), r.number)
 	r.sumUp()
 	return r
 }

@@ -82,6 +82,17 @@ func TestSampled(t *testing.T) {
 	}
 }
 
+// Where none of the few columns with a non-zero is in the sample, there is one at least.
+func TestNoneSampled(t *testing.T) {
+	for j := range int32(50) {
+		f := NewProfile(&sparse.Pattern{Rows: 1, Cols: 1 << 20, RowPtr: []int64{0, 2}, ColIdx: []int32{j * 1000, j*1000 + 1}}, 2)
+		if f.ActiveCols < 1 || f.ActiveCols > 2 || f.all.footprint(1) != 1 {
+			t.Fatalf("columns %d and the next: %d with non-zeros, footprint %v", j*1000, f.ActiveCols, f.all.footprint(1))
+		}
+		checkPrediction(t, testMachine(1).Predict(SDDMM, f, 32, 4, Tile{}))
+	}
+}
+
 // evenBits: columns whose low bits are mostly zero, as those of R-MAT are.
 func evenBits(rng *rand.Rand, rows, bits, perRow int) *sparse.Pattern {
 	return pattern(rows, 1<<bits, perRow, func(int) int {
