@@ -133,11 +133,23 @@ func Near(host device.Host, rows, bytes int) bool {
 	return int64(rows)*int64(bytes) <= host.Props().L2Bytes
 }
 
-// RunPanels calls do for the units of work of panels, one panel after the other, so that its rows of B stay in a cache.
-func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, do func(tiling.PanelUnit)) error {
+// RunPanels calls segments for the units of work of panels, one panel after the other, so that its rows of B stay in a cache, and beside
+// these piece for the pieces of rows of that panel, if pieces has any.
+func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, segments func(tiling.PanelUnit), pieces [][]tiling.Unit, piece func(tiling.Unit)) error {
+	var some []tiling.Unit
 	for q := range panels.Count() {
+		if pieces != nil {
+			some = pieces[q]
+		}
 		work := panels.Units(q)
-		if err := host.Run(ctx, len(work), func(unit int) { do(work[unit]) }); err != nil {
+		err := host.Run(ctx, len(some)+len(work), func(unit int) {
+			if unit < len(some) {
+				piece(some[unit])
+				return
+			}
+			segments(work[unit-len(some)])
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	}
 	panel := *r
 	panel.op |= r.near(host, min(width, r.b.Rows))
-	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) })
+	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) }, nil, nil)
 }
 
 // near returns asm.Near where the given number of rows of B fit the second cache of a thread.

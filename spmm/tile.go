@@ -107,26 +107,17 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	if err != nil {
 		return err
 	}
-	long, near, pieces := pat.UnitCost(), r.near(host, min(width, pat.Cols)), r.pieces(pat, panels)
-	for q := range panels.Count() {
-		work, pieces := panels.Units(q), pieces[q]
-		err := host.Run(ctx, len(work)+len(pieces), func(unit int) {
-			if unit < len(pieces) {
-				u := pieces[unit]
-				r.piece(u.Slot, u.Lo, u.Hi, r.collected())
-				return
-			}
-			r.segments(work[unit-len(pieces)], panels, long, near)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	long, near := pat.UnitCost(), r.near(host, min(width, pat.Cols))
+	segments := func(u tiling.PanelUnit) { r.segments(u, panels, long, near) }
+	piece := func(u tiling.Unit) { r.piece(u.Slot, u.Lo, u.Hi, r.collected()) }
+	return pattern.RunPanels(ctx, host, panels, segments, r.pieces(pat, panels), piece)
 }
 
-// pieces returns the pieces of rows that begin in each panel.
+// pieces returns the pieces of rows that begin in each panel; nil where no row is in pieces.
 func (r *hostRun[T]) pieces(pat *pattern.Resident, panels *tiling.Panels) [][]tiling.Unit {
+	if pat.Work.Slots == 0 {
+		return nil
+	}
 	begin := make([][]tiling.Unit, panels.Count())
 	for _, u := range pat.Work.Units {
 		if u.Slot >= 0 {

@@ -60,7 +60,7 @@ const slowMoment = 1.2
 
 // measuredSlow reports whether the machine has become much faster than it was when measured, twice in a row.
 func measuredSlow(ctx context.Context, p device.Props, g device.Gather, m device.Measured) (bool, error) {
-	set, before := nearSet(p), nearest(m)
+	set, before := l1Bytes(p)/2, nearest(m)
 	if before == 0 {
 		return false, nil
 	}
@@ -77,12 +77,12 @@ func measuredSlow(ctx context.Context, p device.Props, g device.Gather, m device
 	return true, nil
 }
 
-// nearSet is the working set in which the cache nearest to a core is measured.
-func nearSet(p device.Props) int64 {
+// l1Bytes is the size of the cache nearest to a core, or a usual one.
+func l1Bytes(p device.Props) int64 {
 	if p.L1Bytes <= 0 {
-		return 16 << 10
+		return 32 << 10
 	}
-	return p.L1Bytes / 2
+	return p.L1Bytes
 }
 
 // nearest returns the rate of one thread for rows of sweepRow bytes in the nearest cache, 0 where that was not measured.
@@ -90,7 +90,12 @@ func nearest(m device.Measured) float64 {
 	if len(m.Levels) == 0 || m.Levels[0].Name != "L1" {
 		return 0
 	}
-	for _, r := range m.Levels[0].Gather {
+	return sweepRate(m.Levels[0].Gather)
+}
+
+// sweepRate returns the rate of one thread for rows of sweepRow bytes, 0 where it is not among those given.
+func sweepRate(rates []device.Rate) float64 {
+	for _, r := range rates {
 		if r.RowBytes == sweepRow {
 			return r.One
 		}
@@ -183,10 +188,7 @@ type bench struct {
 
 // measure measures a machine whose caches have the sizes that p says, or usual ones.
 func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measured, error) {
-	l1, l2, l3 := p.L1Bytes, p.L2Bytes, p.L3Bytes
-	if l1 <= 0 {
-		l1 = 32 << 10
-	}
+	l1, l2, l3 := l1Bytes(p), p.L2Bytes, p.L3Bytes
 	if l2 <= l1 {
 		l2 = max(1<<20, 4*l1)
 	}
@@ -207,7 +209,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		return device.Measured{}, err
 	}
 	m := device.Measured{Threads: p.Threads, Loop: g.Name}
-	points := []point{{"L1", l1, false, nearSet(p)}, {"L2", l2, false, min(l2/2, 8*l1)}}
+	points := []point{{"L1", l1, false, l1 / 2}, {"L2", l2, false, min(l2/2, 8*l1)}}
 	if l3 > l2 {
 		points = append(points, point{"L3", l3, true, min(4*l2, l3/2)})
 	}
@@ -275,17 +277,13 @@ func (b *bench) byAddress(rates []device.Rate) (bool, error) {
 		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
 		slower = 2         // on a Zen 4, whose L2 mixes bits, they take 1.7 times as long nevertheless, and popular columns no longer
 	)
-	near := 0.0
-	for _, r := range rates {
-		if r.RowBytes == sweepRow {
-			near = sweepRow / r.One
-		}
-	}
+	near := sweepRate(rates)
 	if int64(len(b.data))*4 < rows*apart || near == 0 {
 		return false, nil
 	}
-	far, err := b.secondsApart(sweepRow, rows, apart/sweepRow)
-	return far > slower*near, err
+	const gap = apart / sweepRow // rows
+	far, err := b.secondsAt(sweepRow, rows, gap, 1, true, func(i int64) int32 { return int32(i * gap) })
+	return far > slower*sweepRow/near, err
 }
 
 // point is where a level is measured: it holds most of what is read, and the level before holds little.
@@ -512,11 +510,6 @@ func (b *bench) seconds(row int, set, span int64, threads int, random bool) (flo
 		}
 		return int32(i*gap + int64(mix(uint64(i))%uint64(gap)))
 	})
-}
-
-// secondsApart is seconds for one thread and rows at random out of some of which each is gap rows behind the one before.
-func (b *bench) secondsApart(row int, rows, gap int64) (float64, error) {
-	return b.secondsAt(row, rows, gap, 1, true, func(i int64) int32 { return int32(i * gap) })
 }
 
 // secondsAt is seconds for rows that lie where place says, within gap rows for each.
