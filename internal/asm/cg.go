@@ -8,8 +8,8 @@ type CG[T Float] struct {
 	// returns ⟨r, p⟩ and, over the elements where d is positive, ⟨x, x/d⟩. All have the length of x.
 	Start func(x, r, p, d []T, shift T) (rz, scale float64)
 
-	// Step takes a step with every row i, of as many as rz has elements, whose rz[i] is not negative: it sets q += shift[i]·p and
-	// goes rz[i]/⟨p, q⟩ from x along p, after which r and p are the next residual and direction, and rz[i] the next ⟨r, d∘r⟩.
+	// Step takes a step with every row i, of as many as rz has elements, whose rz[i] is not negative: with q + shift[i]·p in
+	// the place of q it goes rz[i]/⟨p, q⟩ from x along p, after which r and p are the next residual and direction, and rz[i] the next ⟨r, d∘r⟩.
 	// A row is done where ⟨p, q⟩ is not positive and finite, which leaves x and r, and where the next rz[i] is not finite and
 	// above stop[i]: then rz[i] is −1 and p zero. It returns the number of rows that are not done. All matrices have the K of x.
 	Step func(x, r, p, q, d Rows[T], shift []T, rz, stop []float64) (active int)
@@ -62,8 +62,7 @@ func stepRow[T Float](x, r, p, q, d []T, shift T, rz float64) (next float64) {
 	r, p, q, d = r[:len(x)], p[:len(x)], q[:len(x)], d[:len(x)]
 	var pq float64
 	for k, v := range p {
-		q[k] += shift * v
-		pq += float64(v) * float64(q[k])
+		pq += float64(v) * float64(q[k]+shift*v)
 	}
 	if !(pq > 0) || math.IsInf(pq, 0) {
 		return -1
@@ -71,7 +70,7 @@ func stepRow[T Float](x, r, p, q, d []T, shift T, rz float64) (next float64) {
 	alpha := T(rz / pq)
 	for k, v := range p {
 		x[k] += alpha * v
-		r[k] -= alpha * q[k]
+		r[k] -= alpha * (q[k] + shift*v)
 		next += float64(r[k]) * float64(d[k]*r[k])
 	}
 	beta := T(next / rz)

@@ -583,7 +583,7 @@ segment:
 	SHLQ    $0x02, SI
 	LEAQ    (BX)(DX*1), DX
 	MOVQ    SI, BX
-	MOVQ    $+2048, SI
+	MOVQ    $+512, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -600,7 +600,7 @@ fetch_segment_p:
 	SHLQ       $0x02, SI
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       SI, BX
-	MOVQ       $+2048, SI
+	MOVQ       $+512, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -8453,7 +8453,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -8675,7 +8675,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -8904,7 +8904,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9138,7 +9138,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9379,7 +9379,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9625,7 +9625,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -9878,7 +9878,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -10146,7 +10146,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -10282,7 +10282,83 @@ start_end:
 
 // func cgStepF32AVX2(x *float32, r *float32, p *float32, q *float32, d *float32, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float32, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·cgStepF32AVX2(SB), NOSPLIT, $0-128
+TEXT ·cgStepF32AVX2(SB), NOSPLIT, $32-128
+	MOVQ $+0, active+120(FP)
+
+group:
+	MOVQ p+16(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ n+80(FP), DX
+	XORQ BX, BX
+
+curve_row:
+	MOVQ         rz+96(FP), SI
+	VMOVSD       (SI)(BX*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          curve_next
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	MOVQ         shift+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Y2
+	XORQ         SI, SI
+	MOVQ         DX, DI
+	JMP          curves_begin
+
+curves:
+	VMOVUPS      (AX)(SI*1), Y3
+	VMOVUPS      (CX)(SI*1), Y4
+	VFMADD231PS  Y3, Y2, Y4
+	VCVTPS2PD    X3, Y5
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y6
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y5, Y6, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         $+32, SI
+	SUBQ         $+8, DI
+
+curves_begin:
+	CMPQ         DI, $+8
+	JGE          curves
+	TESTQ        DI, DI
+	JZ           curves_end
+	LEAQ         onesF32AVX2<>+0(SB), R8
+	SHLQ         $0x02, DI
+	SUBQ         DI, R8
+	VMOVDQU      32(R8), Y3
+	VMASKMOVPS   (AX)(SI*1), Y3, Y4
+	VMASKMOVPS   (CX)(SI*1), Y3, Y3
+	VFMADD231PS  Y4, Y2, Y3
+	VCVTPS2PD    X4, Y2
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X3, Y5
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VFMADD231PD  Y2, Y5, Y0
+	VFMADD231PD  Y4, Y3, Y1
+
+curves_end:
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (SP)(BX*8)
+
+curve_next:
+	ADDQ pStep+56(FP), AX
+	ADDQ qStep+64(FP), CX
+	INCQ BX
+	CMPQ BX, $+4
+	JGE  curve_end
+	CMPQ BX, rows+112(FP)
+	JLT  curve_row
+
+curve_end:
 	MOVQ x+0(FP), AX
 	MOVQ r+8(FP), CX
 	MOVQ p+16(FP), DX
@@ -10290,193 +10366,106 @@ TEXT ·cgStepF32AVX2(SB), NOSPLIT, $0-128
 	MOVQ d+32(FP), SI
 	MOVQ n+80(FP), DI
 	XORQ R8, R8
-	MOVQ $+0, active+120(FP)
 
-row:
+advance_row:
 	MOVQ         rz+96(FP), R9
 	VMOVSD       (R9)(R8*8), X0
 	VXORPD       X1, X1, X1
 	VUCOMISD     X1, X0
-	JCS          next
-	MOVQ         shift+88(FP), R9
-	VBROADCASTSS (R9)(R8*4), Y2
-	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
-	XORQ         R9, R9
-	MOVQ         DI, R10
-	JMP          curve_begin
-
-curve:
-	VMOVUPS      (DX)(R9*1), Y5
-	VMOVUPS      (BX)(R9*1), Y6
-	VFMADD231PS  Y5, Y2, Y6
-	VMOVUPS      Y6, (BX)(R9*1)
-	VCVTPS2PD    X5, Y7
-	VEXTRACTF128 $0x01, Y5, X5
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X6, Y8
-	VEXTRACTF128 $0x01, Y6, X6
-	VCVTPS2PD    X6, Y6
-	VFMADD231PD  Y7, Y8, Y3
-	VFMADD231PD  Y5, Y6, Y4
-	ADDQ         $+32, R9
-	SUBQ         $+8, R10
-
-curve_begin:
-	CMPQ         R10, $+8
-	JGE          curve
-	TESTQ        R10, R10
-	JZ           curve_end
-	LEAQ         onesF32AVX2<>+0(SB), R11
-	SHLQ         $0x02, R10
-	SUBQ         R10, R11
-	VMOVDQU      32(R11), Y5
-	VMASKMOVPS   (DX)(R9*1), Y5, Y6
-	VMASKMOVPS   (BX)(R9*1), Y5, Y7
-	VFMADD231PS  Y6, Y2, Y7
-	VMASKMOVPS   Y7, Y5, (BX)(R9*1)
-	VCVTPS2PD    X6, Y2
-	VEXTRACTF128 $0x01, Y6, X5
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X7, Y6
-	VEXTRACTF128 $0x01, Y7, X7
-	VCVTPS2PD    X7, Y7
-	VFMADD231PD  Y2, Y6, Y3
-	VFMADD231PD  Y5, Y7, Y4
-
-curve_end:
-	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPD       X2, X3, X3
-	VUNPCKHPD    X3, X3, X2
-	VADDSD       X2, X3, X3
-	VUCOMISD     X1, X3
-	JLS          done
+	JCS          advance_next
+	VXORPD       X1, X1, X1
+	VMOVSD       (SP)(R8*8), X2
+	VUCOMISD     X1, X2
+	JLS          advance_done
 	MOVQ         $0x7ff0000000000000, R9
 	VMOVQ        R9, X1
-	VUCOMISD     X3, X1
-	JLS          done
-	VDIVSD       X3, X0, X2
-	VCVTSD2SS    X2, X2, X2
-	VBROADCASTSS X2, Y2
+	VUCOMISD     X2, X1
+	JLS          advance_done
+	VDIVSD       X2, X0, X0
+	VCVTSD2SS    X0, X0, X0
+	VBROADCASTSS X0, Y0
+	MOVQ         shift+88(FP), R9
+	VBROADCASTSS (R9)(R8*4), Y1
+	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
-	VXORPS       Y4, Y4, Y4
 	XORQ         R9, R9
 	MOVQ         DI, R10
-	JMP          advance_begin
+	JMP          advances_begin
 
-advance:
-	VMOVUPS      (AX)(R9*1), Y5
-	VMOVUPS      (CX)(R9*1), Y6
-	VMOVUPS      (DX)(R9*1), Y7
-	VFMADD231PS  Y7, Y2, Y5
-	VMOVUPS      Y5, (AX)(R9*1)
+advances:
+	VMOVUPS      (DX)(R9*1), Y4
 	VMOVUPS      (BX)(R9*1), Y5
-	VFNMADD231PS Y5, Y2, Y6
-	VMOVUPS      Y6, (CX)(R9*1)
-	VMOVUPS      (SI)(R9*1), Y5
-	VMULPS       Y6, Y5, Y5
-	VCVTPS2PD    X6, Y7
-	VEXTRACTF128 $0x01, Y6, X6
-	VCVTPS2PD    X6, Y6
-	VCVTPS2PD    X5, Y8
-	VEXTRACTF128 $0x01, Y5, X5
-	VCVTPS2PD    X5, Y5
-	VFMADD231PD  Y7, Y8, Y3
-	VFMADD231PD  Y6, Y5, Y4
-	ADDQ         $+32, R9
-	SUBQ         $+8, R10
-
-advance_begin:
-	CMPQ         R10, $+8
-	JGE          advance
-	TESTQ        R10, R10
-	JZ           advance_end
-	LEAQ         onesF32AVX2<>+0(SB), R11
-	SHLQ         $0x02, R10
-	SUBQ         R10, R11
-	VMOVDQU      32(R11), Y5
-	VMASKMOVPS   (AX)(R9*1), Y5, Y6
-	VMASKMOVPS   (CX)(R9*1), Y5, Y7
-	VMASKMOVPS   (DX)(R9*1), Y5, Y8
-	VFMADD231PS  Y8, Y2, Y6
-	VMASKMOVPS   Y6, Y5, (AX)(R9*1)
-	VMASKMOVPS   (BX)(R9*1), Y5, Y6
-	VFNMADD231PS Y6, Y2, Y7
-	VMASKMOVPS   Y7, Y5, (CX)(R9*1)
-	VMASKMOVPS   (SI)(R9*1), Y5, Y2
-	VMULPS       Y7, Y2, Y2
+	VFMADD231PS  Y4, Y1, Y5
+	VMOVUPS      (AX)(R9*1), Y6
+	VMOVUPS      (CX)(R9*1), Y7
+	VFMADD231PS  Y4, Y0, Y6
+	VMOVUPS      Y6, (AX)(R9*1)
+	VFNMADD231PS Y5, Y0, Y7
+	VMOVUPS      Y7, (CX)(R9*1)
+	VMOVUPS      (SI)(R9*1), Y4
+	VMULPS       Y7, Y4, Y4
 	VCVTPS2PD    X7, Y5
 	VEXTRACTF128 $0x01, Y7, X6
 	VCVTPS2PD    X6, Y6
-	VCVTPS2PD    X2, Y7
-	VEXTRACTF128 $0x01, Y2, X2
-	VCVTPS2PD    X2, Y2
-	VFMADD231PD  Y5, Y7, Y3
-	VFMADD231PD  Y6, Y2, Y4
+	VCVTPS2PD    X4, Y7
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y5, Y7, Y2
+	VFMADD231PD  Y6, Y4, Y3
+	ADDQ         $+32, R9
+	SUBQ         $+8, R10
 
-advance_end:
-	VADDPD       Y4, Y3, Y3
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPD       X2, X3, X3
-	VUNPCKHPD    X3, X3, X2
-	VADDSD       X2, X3, X3
-	MOVQ         stop+104(FP), R9
-	VUCOMISD     (R9)(R8*8), X3
-	JLS          done
-	VUCOMISD     X3, X1
-	JLS          done
-	MOVQ         rz+96(FP), R9
-	VMOVSD       X3, (R9)(R8*8)
-	VDIVSD       X0, X3, X2
-	VCVTSD2SS    X2, X2, X0
-	VBROADCASTSS X0, Y0
-	XORQ         R9, R9
-	MOVQ         DI, R10
-	JMP          direct_begin
+advances_begin:
+	CMPQ         R10, $+8
+	JGE          advances
+	TESTQ        R10, R10
+	JZ           advances_end
+	LEAQ         onesF32AVX2<>+0(SB), R11
+	SHLQ         $0x02, R10
+	SUBQ         R10, R11
+	VMOVDQU      32(R11), Y4
+	VMASKMOVPS   (DX)(R9*1), Y4, Y5
+	VMASKMOVPS   (BX)(R9*1), Y4, Y6
+	VFMADD231PS  Y5, Y1, Y6
+	VMASKMOVPS   (AX)(R9*1), Y4, Y1
+	VMASKMOVPS   (CX)(R9*1), Y4, Y7
+	VFMADD231PS  Y5, Y0, Y1
+	VMASKMOVPS   Y1, Y4, (AX)(R9*1)
+	VFNMADD231PS Y6, Y0, Y7
+	VMASKMOVPS   Y7, Y4, (CX)(R9*1)
+	VMASKMOVPS   (SI)(R9*1), Y4, Y0
+	VMULPS       Y7, Y0, Y0
+	VCVTPS2PD    X7, Y1
+	VEXTRACTF128 $0x01, Y7, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X0, Y5
+	VEXTRACTF128 $0x01, Y0, X0
+	VCVTPS2PD    X0, Y0
+	VFMADD231PD  Y1, Y5, Y2
+	VFMADD231PD  Y4, Y0, Y3
 
-direct:
-	VMOVUPS     (SI)(R9*1), Y1
-	VMOVUPS     (CX)(R9*1), Y2
-	VMULPS      Y2, Y1, Y1
-	VMOVUPS     (DX)(R9*1), Y2
-	VFMADD231PS Y2, Y0, Y1
-	VMOVUPS     Y1, (DX)(R9*1)
-	ADDQ        $+32, R9
-	SUBQ        $+8, R10
+advances_end:
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VUNPCKHPD    X2, X2, X0
+	VADDSD       X0, X2, X2
+	VMOVSD       X2, (SP)(R8*8)
 
-direct_begin:
-	CMPQ        R10, $+8
-	JGE         direct
-	TESTQ       R10, R10
-	JZ          direct_end
-	LEAQ        onesF32AVX2<>+0(SB), R11
-	SHLQ        $0x02, R10
-	SUBQ        R10, R11
-	VMOVDQU     32(R11), Y1
-	VMASKMOVPS  (SI)(R9*1), Y1, Y2
-	VMASKMOVPS  (CX)(R9*1), Y1, Y3
-	VMULPS      Y3, Y2, Y2
-	VMASKMOVPS  (DX)(R9*1), Y1, Y3
-	VFMADD231PS Y3, Y0, Y2
-	VMASKMOVPS  Y2, Y1, (DX)(R9*1)
-
-direct_end:
-	INCQ active+120(FP)
-
-next:
+advance_next:
 	ADDQ xStep+40(FP), AX
 	ADDQ rStep+48(FP), CX
 	ADDQ pStep+56(FP), DX
 	ADDQ qStep+64(FP), BX
 	ADDQ dStep+72(FP), SI
 	INCQ R8
+	CMPQ R8, $+4
+	JGE  advance_end
 	CMPQ R8, rows+112(FP)
-	JLT  row
-	VZEROUPPER
-	RET
+	JLT  advance_row
+	JMP  advance_end
 
-done:
+advance_done:
 	MOVQ   $0xbff0000000000000, R9
 	VMOVQ  R9, X0
 	MOVQ   rz+96(FP), R9
@@ -10484,23 +10473,151 @@ done:
 	VXORPS Y0, Y0, Y0
 	XORQ   R9, R9
 	MOVQ   DI, R10
-	JMP    clear_begin
+	JMP    advance_clear_begin
 
-clear:
+advance_clear:
 	VMOVUPS Y0, (DX)(R9*1)
 	ADDQ    $+32, R9
 	SUBQ    $+8, R10
 
-clear_begin:
+advance_clear_begin:
 	CMPQ       R10, $+8
-	JGE        clear
+	JGE        advance_clear
 	TESTQ      R10, R10
-	JZ         clear_end
+	JZ         advance_clear_end
 	LEAQ       onesF32AVX2<>+0(SB), R11
 	SHLQ       $0x02, R10
 	SUBQ       R10, R11
 	VMOVDQU    32(R11), Y1
 	VMASKMOVPS Y0, Y1, (DX)(R9*1)
 
-clear_end:
-	JMP next
+advance_clear_end:
+	JMP advance_next
+
+advance_end:
+	MOVQ r+8(FP), AX
+	MOVQ p+16(FP), CX
+	MOVQ d+32(FP), DX
+	MOVQ n+80(FP), BX
+	XORQ SI, SI
+
+direct_row:
+	MOVQ         rz+96(FP), DI
+	VMOVSD       (DI)(SI*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          direct_next
+	VMOVSD       (SP)(SI*8), X1
+	MOVQ         stop+104(FP), DI
+	VUCOMISD     (DI)(SI*8), X1
+	JLS          direct_done
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X2
+	VUCOMISD     X1, X2
+	JLS          direct_done
+	MOVQ         rz+96(FP), DI
+	VMOVSD       X1, (DI)(SI*8)
+	VDIVSD       X0, X1, X0
+	VCVTSD2SS    X0, X0, X0
+	VBROADCASTSS X0, Y0
+	XORQ         DI, DI
+	MOVQ         BX, R8
+	JMP          directs_begin
+
+directs:
+	VMOVUPS     (DX)(DI*1), Y1
+	VMOVUPS     (AX)(DI*1), Y2
+	VMULPS      Y2, Y1, Y1
+	VMOVUPS     (CX)(DI*1), Y2
+	VFMADD231PS Y2, Y0, Y1
+	VMOVUPS     Y1, (CX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+8, R8
+
+directs_begin:
+	CMPQ        R8, $+8
+	JGE         directs
+	TESTQ       R8, R8
+	JZ          directs_end
+	LEAQ        onesF32AVX2<>+0(SB), R9
+	SHLQ        $0x02, R8
+	SUBQ        R8, R9
+	VMOVDQU     32(R9), Y1
+	VMASKMOVPS  (DX)(DI*1), Y1, Y2
+	VMASKMOVPS  (AX)(DI*1), Y1, Y3
+	VMULPS      Y3, Y2, Y2
+	VMASKMOVPS  (CX)(DI*1), Y1, Y3
+	VFMADD231PS Y3, Y0, Y2
+	VMASKMOVPS  Y2, Y1, (CX)(DI*1)
+
+directs_end:
+	INCQ active+120(FP)
+
+direct_next:
+	ADDQ rStep+48(FP), AX
+	ADDQ pStep+56(FP), CX
+	ADDQ dStep+72(FP), DX
+	INCQ SI
+	CMPQ SI, $+4
+	JGE  direct_end
+	CMPQ SI, rows+112(FP)
+	JLT  direct_row
+	JMP  direct_end
+
+direct_done:
+	MOVQ   $0xbff0000000000000, DI
+	VMOVQ  DI, X0
+	MOVQ   rz+96(FP), DI
+	VMOVSD X0, (DI)(SI*8)
+	VXORPS Y0, Y0, Y0
+	XORQ   DI, DI
+	MOVQ   BX, R8
+	JMP    direct_clear_begin
+
+direct_clear:
+	VMOVUPS Y0, (CX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+8, R8
+
+direct_clear_begin:
+	CMPQ       R8, $+8
+	JGE        direct_clear
+	TESTQ      R8, R8
+	JZ         direct_clear_end
+	LEAQ       onesF32AVX2<>+0(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VMASKMOVPS Y0, Y1, (CX)(DI*1)
+
+direct_clear_end:
+	JMP direct_next
+
+direct_end:
+	MOVQ rows+112(FP), AX
+	SUBQ $+4, AX
+	JLE  return
+	MOVQ AX, rows+112(FP)
+	MOVQ xStep+40(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, x+0(FP)
+	MOVQ rStep+48(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, r+8(FP)
+	MOVQ pStep+56(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, p+16(FP)
+	MOVQ qStep+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, q+24(FP)
+	MOVQ dStep+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, d+32(FP)
+	ADDQ $+16, shift+88(FP)
+	ADDQ $+32, rz+96(FP)
+	ADDQ $+32, stop+104(FP)
+	JMP  group
+
+return:
+	VZEROUPPER
+	RET

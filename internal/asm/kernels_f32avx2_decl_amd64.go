@@ -250,10 +250,10 @@ func spmmF32AVX2x8(c *float32, width int, v *float32, step int, b *float32, stri
 //go:noescape
 func cgStartF32AVX2(x *float32, r *float32, p *float32, d *float32, n int, shift float32) (sum float64, scale float64)
 
-// cgStepF32AVX2 goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. It sets q +=
-// shift[i]·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p, r −= alpha·q,
-// sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it is not, and
-// where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.
+// cgStepF32AVX2 goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. With q +
+// shift[i]·p in the place of q it makes pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p,
+// r −= alpha·q, sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it
+// is not, and where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.
 //
 //go:noescape
 func cgStepF32AVX2(x *float32, r *float32, p *float32, q *float32, d *float32, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float32, rz *float64, stop *float64, rows int) (active int)

@@ -9,7 +9,10 @@
 TEXT ·sddmmF32AVX512(SB), NOSPLIT, $24-120
 	MOVQ depth+96(FP), CX
 	SHLQ $0x02, CX
-	MOVQ $+8, DX
+	MOVQ $+4, DX
+	CMPQ CX, $+1024
+	JG   ahead
+	ADDQ DX, DX
 	CMPQ CX, $+512
 	JG   ahead
 	ADDQ DX, DX
@@ -13686,7 +13689,7 @@ segment:
 	SHLQ    $0x02, DI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    DI, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+512, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -13703,7 +13706,7 @@ fetch_segment_p:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26072,7 +26075,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26322,7 +26325,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26581,7 +26584,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26864,7 +26867,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27165,7 +27168,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27475,7 +27478,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -27794,7 +27797,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -28122,7 +28125,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -28459,7 +28462,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -28699,7 +28702,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -28944,7 +28947,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -29194,7 +29197,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -29449,7 +29452,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -29709,7 +29712,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -29974,7 +29977,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -30244,7 +30247,7 @@ fetch_segment_c:
 	SHLQ       $0x02, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -30382,7 +30385,84 @@ start_end:
 
 // func cgStepF32AVX512(x *float32, r *float32, p *float32, q *float32, d *float32, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float32, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·cgStepF32AVX512(SB), NOSPLIT, $0-128
+TEXT ·cgStepF32AVX512(SB), NOSPLIT, $32-128
+	MOVQ $+0, active+120(FP)
+
+group:
+	MOVQ p+16(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ n+80(FP), DX
+	XORQ BX, BX
+
+curve_row:
+	MOVQ         rz+96(FP), SI
+	VMOVSD       (SI)(BX*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          curve_next
+	VXORPS       Z0, Z0, Z0
+	VXORPS       Z1, Z1, Z1
+	MOVQ         shift+88(FP), SI
+	VBROADCASTSS (SI)(BX*4), Z2
+	XORQ         SI, SI
+	MOVQ         DX, DI
+	JMP          curves_begin
+
+curves:
+	VMOVUPS       (AX)(SI*1), Z3
+	VMOVUPS       (CX)(SI*1), Z4
+	VFMADD231PS   Z3, Z2, Z4
+	VCVTPS2PD     Y3, Z5
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z5, Z6, Z0
+	VFMADD231PD   Z3, Z4, Z1
+	ADDQ          $+64, SI
+	SUBQ          $+16, DI
+
+curves_begin:
+	CMPQ          DI, $+16
+	JGE           curves
+	TESTQ         DI, DI
+	JZ            curves_end
+	MOVQ          $-1, R8
+	BZHIQ         DI, R8, R8
+	KMOVW         R8, K1
+	VMOVUPS.Z     (AX)(SI*1), K1, Z3
+	VMOVUPS.Z     (CX)(SI*1), K1, Z4
+	VFMADD231PS   Z3, Z2, Z4
+	VCVTPS2PD     Y3, Z2
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z2, Z5, Z0
+	VFMADD231PD   Z3, Z4, Z1
+
+curves_end:
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (SP)(BX*8)
+
+curve_next:
+	ADDQ pStep+56(FP), AX
+	ADDQ qStep+64(FP), CX
+	INCQ BX
+	CMPQ BX, $+4
+	JGE  curve_end
+	CMPQ BX, rows+112(FP)
+	JLT  curve_row
+
+curve_end:
 	MOVQ x+0(FP), AX
 	MOVQ r+8(FP), CX
 	MOVQ p+16(FP), DX
@@ -30390,194 +30470,107 @@ TEXT ·cgStepF32AVX512(SB), NOSPLIT, $0-128
 	MOVQ d+32(FP), SI
 	MOVQ n+80(FP), DI
 	XORQ R8, R8
-	MOVQ $+0, active+120(FP)
 
-row:
+advance_row:
 	MOVQ         rz+96(FP), R9
 	VMOVSD       (R9)(R8*8), X0
 	VXORPD       X1, X1, X1
 	VUCOMISD     X1, X0
-	JCS          next
+	JCS          advance_next
+	VXORPD       X1, X1, X1
+	VMOVSD       (SP)(R8*8), X2
+	VUCOMISD     X1, X2
+	JLS          advance_done
+	MOVQ         $0x7ff0000000000000, R9
+	VMOVQ        R9, X1
+	VUCOMISD     X2, X1
+	JLS          advance_done
+	VDIVSD       X2, X0, X0
+	VCVTSD2SS    X0, X0, X0
+	VBROADCASTSS X0, Z0
 	MOVQ         shift+88(FP), R9
-	VBROADCASTSS (R9)(R8*4), Z2
+	VBROADCASTSS (R9)(R8*4), Z1
+	VXORPS       Z2, Z2, Z2
 	VXORPS       Z3, Z3, Z3
-	VXORPS       Z4, Z4, Z4
 	XORQ         R9, R9
 	MOVQ         DI, R10
-	JMP          curve_begin
+	JMP          advances_begin
 
-curve:
-	VMOVUPS       (DX)(R9*1), Z5
-	VMOVUPS       (BX)(R9*1), Z6
-	VFMADD231PS   Z5, Z2, Z6
-	VMOVUPS       Z6, (BX)(R9*1)
-	VCVTPS2PD     Y5, Z7
-	VEXTRACTF32X8 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z8
-	VEXTRACTF32X8 $0x01, Z6, Y6
-	VCVTPS2PD     Y6, Z6
-	VFMADD231PD   Z7, Z8, Z3
-	VFMADD231PD   Z5, Z6, Z4
-	ADDQ          $+64, R9
-	SUBQ          $+16, R10
-
-curve_begin:
-	CMPQ          R10, $+16
-	JGE           curve
-	TESTQ         R10, R10
-	JZ            curve_end
-	MOVQ          $-1, R11
-	BZHIQ         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS.Z     (DX)(R9*1), K1, Z5
-	VMOVUPS.Z     (BX)(R9*1), K1, Z6
-	VFMADD231PS   Z5, Z2, Z6
-	VMOVUPS       Z6, K1, (BX)(R9*1)
-	VCVTPS2PD     Y5, Z2
-	VEXTRACTF32X8 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z7
-	VEXTRACTF32X8 $0x01, Z6, Y6
-	VCVTPS2PD     Y6, Z6
-	VFMADD231PD   Z2, Z7, Z3
-	VFMADD231PD   Z5, Z6, Z4
-
-curve_end:
-	VADDPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VUNPCKHPD     X3, X3, X2
-	VADDSD        X2, X3, X3
-	VUCOMISD      X1, X3
-	JLS           done
-	MOVQ          $0x7ff0000000000000, R9
-	VMOVQ         R9, X1
-	VUCOMISD      X3, X1
-	JLS           done
-	VDIVSD        X3, X0, X2
-	VCVTSD2SS     X2, X2, X2
-	VBROADCASTSS  X2, Z2
-	VXORPS        Z3, Z3, Z3
-	VXORPS        Z4, Z4, Z4
-	XORQ          R9, R9
-	MOVQ          DI, R10
-	JMP           advance_begin
-
-advance:
-	VMOVUPS       (AX)(R9*1), Z5
-	VMOVUPS       (CX)(R9*1), Z6
-	VMOVUPS       (DX)(R9*1), Z7
-	VFMADD231PS   Z7, Z2, Z5
-	VMOVUPS       Z5, (AX)(R9*1)
+advances:
+	VMOVUPS       (DX)(R9*1), Z4
 	VMOVUPS       (BX)(R9*1), Z5
-	VFNMADD231PS  Z5, Z2, Z6
-	VMOVUPS       Z6, (CX)(R9*1)
-	VMOVUPS       (SI)(R9*1), Z5
-	VMULPS        Z6, Z5, Z5
-	VCVTPS2PD     Y6, Z7
-	VEXTRACTF32X8 $0x01, Z6, Y6
+	VFMADD231PS   Z4, Z1, Z5
+	VMOVUPS       (AX)(R9*1), Z6
+	VMOVUPS       (CX)(R9*1), Z7
+	VFMADD231PS   Z4, Z0, Z6
+	VMOVUPS       Z6, (AX)(R9*1)
+	VFNMADD231PS  Z5, Z0, Z7
+	VMOVUPS       Z7, (CX)(R9*1)
+	VMOVUPS       (SI)(R9*1), Z4
+	VMULPS        Z7, Z4, Z4
+	VCVTPS2PD     Y7, Z5
+	VEXTRACTF32X8 $0x01, Z7, Y6
 	VCVTPS2PD     Y6, Z6
-	VCVTPS2PD     Y5, Z8
-	VEXTRACTF32X8 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z5
-	VFMADD231PD   Z7, Z8, Z3
-	VFMADD231PD   Z6, Z5, Z4
+	VCVTPS2PD     Y4, Z7
+	VEXTRACTF32X8 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z5, Z7, Z2
+	VFMADD231PD   Z6, Z4, Z3
 	ADDQ          $+64, R9
 	SUBQ          $+16, R10
 
-advance_begin:
+advances_begin:
 	CMPQ          R10, $+16
-	JGE           advance
+	JGE           advances
 	TESTQ         R10, R10
-	JZ            advance_end
+	JZ            advances_end
 	MOVQ          $-1, R11
 	BZHIQ         R10, R11, R11
 	KMOVW         R11, K1
-	VMOVUPS.Z     (AX)(R9*1), K1, Z5
-	VMOVUPS.Z     (CX)(R9*1), K1, Z6
-	VMOVUPS.Z     (DX)(R9*1), K1, Z7
-	VFMADD231PS   Z7, Z2, Z5
-	VMOVUPS       Z5, K1, (AX)(R9*1)
+	VMOVUPS.Z     (DX)(R9*1), K1, Z4
 	VMOVUPS.Z     (BX)(R9*1), K1, Z5
-	VFNMADD231PS  Z5, Z2, Z6
+	VFMADD231PS   Z4, Z1, Z5
+	VMOVUPS.Z     (AX)(R9*1), K1, Z1
+	VMOVUPS.Z     (CX)(R9*1), K1, Z6
+	VFMADD231PS   Z4, Z0, Z1
+	VMOVUPS       Z1, K1, (AX)(R9*1)
+	VFNMADD231PS  Z5, Z0, Z6
 	VMOVUPS       Z6, K1, (CX)(R9*1)
-	VMOVUPS.Z     (SI)(R9*1), K1, Z2
-	VMULPS        Z6, Z2, Z2
-	VCVTPS2PD     Y6, Z5
-	VEXTRACTF32X8 $0x01, Z6, Y6
-	VCVTPS2PD     Y6, Z6
-	VCVTPS2PD     Y2, Z7
-	VEXTRACTF32X8 $0x01, Z2, Y2
-	VCVTPS2PD     Y2, Z2
-	VFMADD231PD   Z5, Z7, Z3
-	VFMADD231PD   Z6, Z2, Z4
+	VMOVUPS.Z     (SI)(R9*1), K1, Z0
+	VMULPS        Z6, Z0, Z0
+	VCVTPS2PD     Y6, Z1
+	VEXTRACTF32X8 $0x01, Z6, Y4
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y0, Z5
+	VEXTRACTF32X8 $0x01, Z0, Y0
+	VCVTPS2PD     Y0, Z0
+	VFMADD231PD   Z1, Z5, Z2
+	VFMADD231PD   Z4, Z0, Z3
 
-advance_end:
-	VADDPD        Z4, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VUNPCKHPD     X3, X3, X2
-	VADDSD        X2, X3, X3
-	MOVQ          stop+104(FP), R9
-	VUCOMISD      (R9)(R8*8), X3
-	JLS           done
-	VUCOMISD      X3, X1
-	JLS           done
-	MOVQ          rz+96(FP), R9
-	VMOVSD        X3, (R9)(R8*8)
-	VDIVSD        X0, X3, X2
-	VCVTSD2SS     X2, X2, X0
-	VBROADCASTSS  X0, Z0
-	XORQ          R9, R9
-	MOVQ          DI, R10
-	JMP           direct_begin
+advances_end:
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VUNPCKHPD     X2, X2, X0
+	VADDSD        X0, X2, X2
+	VMOVSD        X2, (SP)(R8*8)
 
-direct:
-	VMOVUPS     (SI)(R9*1), Z1
-	VMOVUPS     (CX)(R9*1), Z2
-	VMULPS      Z2, Z1, Z1
-	VMOVUPS     (DX)(R9*1), Z2
-	VFMADD231PS Z2, Z0, Z1
-	VMOVUPS     Z1, (DX)(R9*1)
-	ADDQ        $+64, R9
-	SUBQ        $+16, R10
-
-direct_begin:
-	CMPQ        R10, $+16
-	JGE         direct
-	TESTQ       R10, R10
-	JZ          direct_end
-	MOVQ        $-1, R11
-	BZHIQ       R10, R11, R11
-	KMOVW       R11, K1
-	VMOVUPS.Z   (SI)(R9*1), K1, Z1
-	VMOVUPS.Z   (CX)(R9*1), K1, Z2
-	VMULPS      Z2, Z1, Z1
-	VMOVUPS.Z   (DX)(R9*1), K1, Z2
-	VFMADD231PS Z2, Z0, Z1
-	VMOVUPS     Z1, K1, (DX)(R9*1)
-
-direct_end:
-	INCQ active+120(FP)
-
-next:
+advance_next:
 	ADDQ xStep+40(FP), AX
 	ADDQ rStep+48(FP), CX
 	ADDQ pStep+56(FP), DX
 	ADDQ qStep+64(FP), BX
 	ADDQ dStep+72(FP), SI
 	INCQ R8
+	CMPQ R8, $+4
+	JGE  advance_end
 	CMPQ R8, rows+112(FP)
-	JLT  row
-	VZEROUPPER
-	RET
+	JLT  advance_row
+	JMP  advance_end
 
-done:
+advance_done:
 	MOVQ   $0xbff0000000000000, R9
 	VMOVQ  R9, X0
 	MOVQ   rz+96(FP), R9
@@ -30585,22 +30578,148 @@ done:
 	VXORPS Z0, Z0, Z0
 	XORQ   R9, R9
 	MOVQ   DI, R10
-	JMP    clear_begin
+	JMP    advance_clear_begin
 
-clear:
+advance_clear:
 	VMOVUPS Z0, (DX)(R9*1)
 	ADDQ    $+64, R9
 	SUBQ    $+16, R10
 
-clear_begin:
+advance_clear_begin:
 	CMPQ    R10, $+16
-	JGE     clear
+	JGE     advance_clear
 	TESTQ   R10, R10
-	JZ      clear_end
+	JZ      advance_clear_end
 	MOVQ    $-1, R11
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 	VMOVUPS Z0, K1, (DX)(R9*1)
 
-clear_end:
-	JMP next
+advance_clear_end:
+	JMP advance_next
+
+advance_end:
+	MOVQ r+8(FP), AX
+	MOVQ p+16(FP), CX
+	MOVQ d+32(FP), DX
+	MOVQ n+80(FP), BX
+	XORQ SI, SI
+
+direct_row:
+	MOVQ         rz+96(FP), DI
+	VMOVSD       (DI)(SI*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          direct_next
+	VMOVSD       (SP)(SI*8), X1
+	MOVQ         stop+104(FP), DI
+	VUCOMISD     (DI)(SI*8), X1
+	JLS          direct_done
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X2
+	VUCOMISD     X1, X2
+	JLS          direct_done
+	MOVQ         rz+96(FP), DI
+	VMOVSD       X1, (DI)(SI*8)
+	VDIVSD       X0, X1, X0
+	VCVTSD2SS    X0, X0, X0
+	VBROADCASTSS X0, Z0
+	XORQ         DI, DI
+	MOVQ         BX, R8
+	JMP          directs_begin
+
+directs:
+	VMOVUPS     (DX)(DI*1), Z1
+	VMOVUPS     (AX)(DI*1), Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS     (CX)(DI*1), Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, (CX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+16, R8
+
+directs_begin:
+	CMPQ        R8, $+16
+	JGE         directs
+	TESTQ       R8, R8
+	JZ          directs_end
+	MOVQ        $-1, R9
+	BZHIQ       R8, R9, R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX)(DI*1), K1, Z1
+	VMOVUPS.Z   (AX)(DI*1), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS.Z   (CX)(DI*1), K1, Z2
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, K1, (CX)(DI*1)
+
+directs_end:
+	INCQ active+120(FP)
+
+direct_next:
+	ADDQ rStep+48(FP), AX
+	ADDQ pStep+56(FP), CX
+	ADDQ dStep+72(FP), DX
+	INCQ SI
+	CMPQ SI, $+4
+	JGE  direct_end
+	CMPQ SI, rows+112(FP)
+	JLT  direct_row
+	JMP  direct_end
+
+direct_done:
+	MOVQ   $0xbff0000000000000, DI
+	VMOVQ  DI, X0
+	MOVQ   rz+96(FP), DI
+	VMOVSD X0, (DI)(SI*8)
+	VXORPS Z0, Z0, Z0
+	XORQ   DI, DI
+	MOVQ   BX, R8
+	JMP    direct_clear_begin
+
+direct_clear:
+	VMOVUPS Z0, (CX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+16, R8
+
+direct_clear_begin:
+	CMPQ    R8, $+16
+	JGE     direct_clear
+	TESTQ   R8, R8
+	JZ      direct_clear_end
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+	VMOVUPS Z0, K1, (CX)(DI*1)
+
+direct_clear_end:
+	JMP direct_next
+
+direct_end:
+	MOVQ rows+112(FP), AX
+	SUBQ $+4, AX
+	JLE  return
+	MOVQ AX, rows+112(FP)
+	MOVQ xStep+40(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, x+0(FP)
+	MOVQ rStep+48(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, r+8(FP)
+	MOVQ pStep+56(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, p+16(FP)
+	MOVQ qStep+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, q+24(FP)
+	MOVQ dStep+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, d+32(FP)
+	ADDQ $+16, shift+88(FP)
+	ADDQ $+32, rz+96(FP)
+	ADDQ $+32, stop+104(FP)
+	JMP  group
+
+return:
+	VZEROUPPER
+	RET

@@ -642,7 +642,7 @@ segment:
 	SHLQ    $0x03, SI
 	LEAQ    (BX)(DX*1), DX
 	MOVQ    SI, BX
-	MOVQ    $+2048, SI
+	MOVQ    $+512, SI
 	CMPQ    BX, SI
 	CMOVQGT SI, BX
 
@@ -659,7 +659,7 @@ fetch_segment_p:
 	SHLQ       $0x03, SI
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       SI, BX
-	MOVQ       $+2048, SI
+	MOVQ       $+512, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -5788,7 +5788,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6010,7 +6010,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6239,7 +6239,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6473,7 +6473,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6714,7 +6714,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -6960,7 +6960,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7213,7 +7213,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7481,7 +7481,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -7582,7 +7582,67 @@ start_end:
 
 // func cgStepF64AVX2(x *float64, r *float64, p *float64, q *float64, d *float64, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float64, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·cgStepF64AVX2(SB), NOSPLIT, $0-128
+TEXT ·cgStepF64AVX2(SB), NOSPLIT, $32-128
+	MOVQ $+0, active+120(FP)
+
+group:
+	MOVQ p+16(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ n+80(FP), DX
+	XORQ BX, BX
+
+curve_row:
+	MOVQ         rz+96(FP), SI
+	VMOVSD       (SI)(BX*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          curve_next
+	VXORPS       Y0, Y0, Y0
+	MOVQ         shift+88(FP), SI
+	VBROADCASTSD (SI)(BX*8), Y1
+	XORQ         SI, SI
+	MOVQ         DX, DI
+	JMP          curves_begin
+
+curves:
+	VMOVUPD     (AX)(SI*1), Y2
+	VMOVUPD     (CX)(SI*1), Y3
+	VFMADD231PD Y2, Y1, Y3
+	VFMADD231PD Y2, Y3, Y0
+	ADDQ        $+32, SI
+	SUBQ        $+4, DI
+
+curves_begin:
+	CMPQ        DI, $+4
+	JGE         curves
+	TESTQ       DI, DI
+	JZ          curves_end
+	LEAQ        onesF64AVX2<>+0(SB), R8
+	SHLQ        $0x03, DI
+	SUBQ        DI, R8
+	VMOVDQU     32(R8), Y2
+	VMASKMOVPD  (AX)(SI*1), Y2, Y3
+	VMASKMOVPD  (CX)(SI*1), Y2, Y2
+	VFMADD231PD Y3, Y1, Y2
+	VFMADD231PD Y3, Y2, Y0
+
+curves_end:
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (SP)(BX*8)
+
+curve_next:
+	ADDQ pStep+56(FP), AX
+	ADDQ qStep+64(FP), CX
+	INCQ BX
+	CMPQ BX, $+4
+	JGE  curve_end
+	CMPQ BX, rows+112(FP)
+	JLT  curve_row
+
+curve_end:
 	MOVQ x+0(FP), AX
 	MOVQ r+8(FP), CX
 	MOVQ p+16(FP), DX
@@ -7590,159 +7650,89 @@ TEXT ·cgStepF64AVX2(SB), NOSPLIT, $0-128
 	MOVQ d+32(FP), SI
 	MOVQ n+80(FP), DI
 	XORQ R8, R8
-	MOVQ $+0, active+120(FP)
 
-row:
+advance_row:
 	MOVQ         rz+96(FP), R9
 	VMOVSD       (R9)(R8*8), X0
 	VXORPD       X1, X1, X1
 	VUCOMISD     X1, X0
-	JCS          next
-	MOVQ         shift+88(FP), R9
-	VBROADCASTSD (R9)(R8*8), Y2
-	VXORPS       Y3, Y3, Y3
-	XORQ         R9, R9
-	MOVQ         DI, R10
-	JMP          curve_begin
-
-curve:
-	VMOVUPD     (DX)(R9*1), Y4
-	VMOVUPD     (BX)(R9*1), Y5
-	VFMADD231PD Y4, Y2, Y5
-	VMOVUPD     Y5, (BX)(R9*1)
-	VFMADD231PD Y4, Y5, Y3
-	ADDQ        $+32, R9
-	SUBQ        $+4, R10
-
-curve_begin:
-	CMPQ        R10, $+4
-	JGE         curve
-	TESTQ       R10, R10
-	JZ          curve_end
-	LEAQ        onesF64AVX2<>+0(SB), R11
-	SHLQ        $0x03, R10
-	SUBQ        R10, R11
-	VMOVDQU     32(R11), Y4
-	VMASKMOVPD  (DX)(R9*1), Y4, Y5
-	VMASKMOVPD  (BX)(R9*1), Y4, Y6
-	VFMADD231PD Y5, Y2, Y6
-	VMASKMOVPD  Y6, Y4, (BX)(R9*1)
-	VFMADD231PD Y5, Y6, Y3
-
-curve_end:
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPD       X2, X3, X3
-	VUNPCKHPD    X3, X3, X2
-	VADDSD       X2, X3, X3
-	VUCOMISD     X1, X3
-	JLS          done
+	JCS          advance_next
+	VXORPD       X1, X1, X1
+	VMOVSD       (SP)(R8*8), X2
+	VUCOMISD     X1, X2
+	JLS          advance_done
 	MOVQ         $0x7ff0000000000000, R9
 	VMOVQ        R9, X1
-	VUCOMISD     X3, X1
-	JLS          done
-	VDIVSD       X3, X0, X2
-	VBROADCASTSD X2, Y2
-	VXORPS       Y3, Y3, Y3
+	VUCOMISD     X2, X1
+	JLS          advance_done
+	VDIVSD       X2, X0, X0
+	VBROADCASTSD X0, Y0
+	MOVQ         shift+88(FP), R9
+	VBROADCASTSD (R9)(R8*8), Y1
+	VXORPS       Y2, Y2, Y2
 	XORQ         R9, R9
 	MOVQ         DI, R10
-	JMP          advance_begin
+	JMP          advances_begin
 
-advance:
-	VMOVUPD      (AX)(R9*1), Y4
-	VMOVUPD      (CX)(R9*1), Y5
-	VMOVUPD      (DX)(R9*1), Y6
-	VFMADD231PD  Y6, Y2, Y4
-	VMOVUPD      Y4, (AX)(R9*1)
+advances:
+	VMOVUPD      (DX)(R9*1), Y3
 	VMOVUPD      (BX)(R9*1), Y4
-	VFNMADD231PD Y4, Y2, Y5
-	VMOVUPD      Y5, (CX)(R9*1)
-	VMOVUPD      (SI)(R9*1), Y4
-	VMULPD       Y5, Y4, Y4
-	VFMADD231PD  Y5, Y4, Y3
+	VFMADD231PD  Y3, Y1, Y4
+	VMOVUPD      (AX)(R9*1), Y5
+	VMOVUPD      (CX)(R9*1), Y6
+	VFMADD231PD  Y3, Y0, Y5
+	VMOVUPD      Y5, (AX)(R9*1)
+	VFNMADD231PD Y4, Y0, Y6
+	VMOVUPD      Y6, (CX)(R9*1)
+	VMOVUPD      (SI)(R9*1), Y3
+	VMULPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y3, Y2
 	ADDQ         $+32, R9
 	SUBQ         $+4, R10
 
-advance_begin:
+advances_begin:
 	CMPQ         R10, $+4
-	JGE          advance
+	JGE          advances
 	TESTQ        R10, R10
-	JZ           advance_end
+	JZ           advances_end
 	LEAQ         onesF64AVX2<>+0(SB), R11
 	SHLQ         $0x03, R10
 	SUBQ         R10, R11
-	VMOVDQU      32(R11), Y4
-	VMASKMOVPD   (AX)(R9*1), Y4, Y5
-	VMASKMOVPD   (CX)(R9*1), Y4, Y6
-	VMASKMOVPD   (DX)(R9*1), Y4, Y7
-	VFMADD231PD  Y7, Y2, Y5
-	VMASKMOVPD   Y5, Y4, (AX)(R9*1)
-	VMASKMOVPD   (BX)(R9*1), Y4, Y5
-	VFNMADD231PD Y5, Y2, Y6
-	VMASKMOVPD   Y6, Y4, (CX)(R9*1)
-	VMASKMOVPD   (SI)(R9*1), Y4, Y2
-	VMULPD       Y6, Y2, Y2
-	VFMADD231PD  Y6, Y2, Y3
+	VMOVDQU      32(R11), Y3
+	VMASKMOVPD   (DX)(R9*1), Y3, Y4
+	VMASKMOVPD   (BX)(R9*1), Y3, Y5
+	VFMADD231PD  Y4, Y1, Y5
+	VMASKMOVPD   (AX)(R9*1), Y3, Y1
+	VMASKMOVPD   (CX)(R9*1), Y3, Y6
+	VFMADD231PD  Y4, Y0, Y1
+	VMASKMOVPD   Y1, Y3, (AX)(R9*1)
+	VFNMADD231PD Y5, Y0, Y6
+	VMASKMOVPD   Y6, Y3, (CX)(R9*1)
+	VMASKMOVPD   (SI)(R9*1), Y3, Y0
+	VMULPD       Y6, Y0, Y0
+	VFMADD231PD  Y6, Y0, Y2
 
-advance_end:
-	VEXTRACTF128 $0x01, Y3, X2
-	VADDPD       X2, X3, X3
-	VUNPCKHPD    X3, X3, X2
-	VADDSD       X2, X3, X3
-	MOVQ         stop+104(FP), R9
-	VUCOMISD     (R9)(R8*8), X3
-	JLS          done
-	VUCOMISD     X3, X1
-	JLS          done
-	MOVQ         rz+96(FP), R9
-	VMOVSD       X3, (R9)(R8*8)
-	VDIVSD       X0, X3, X2
-	VBROADCASTSD X2, Y0
-	XORQ         R9, R9
-	MOVQ         DI, R10
-	JMP          direct_begin
+advances_end:
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VUNPCKHPD    X2, X2, X0
+	VADDSD       X0, X2, X2
+	VMOVSD       X2, (SP)(R8*8)
 
-direct:
-	VMOVUPD     (SI)(R9*1), Y1
-	VMOVUPD     (CX)(R9*1), Y2
-	VMULPD      Y2, Y1, Y1
-	VMOVUPD     (DX)(R9*1), Y2
-	VFMADD231PD Y2, Y0, Y1
-	VMOVUPD     Y1, (DX)(R9*1)
-	ADDQ        $+32, R9
-	SUBQ        $+4, R10
-
-direct_begin:
-	CMPQ        R10, $+4
-	JGE         direct
-	TESTQ       R10, R10
-	JZ          direct_end
-	LEAQ        onesF64AVX2<>+0(SB), R11
-	SHLQ        $0x03, R10
-	SUBQ        R10, R11
-	VMOVDQU     32(R11), Y1
-	VMASKMOVPD  (SI)(R9*1), Y1, Y2
-	VMASKMOVPD  (CX)(R9*1), Y1, Y3
-	VMULPD      Y3, Y2, Y2
-	VMASKMOVPD  (DX)(R9*1), Y1, Y3
-	VFMADD231PD Y3, Y0, Y2
-	VMASKMOVPD  Y2, Y1, (DX)(R9*1)
-
-direct_end:
-	INCQ active+120(FP)
-
-next:
+advance_next:
 	ADDQ xStep+40(FP), AX
 	ADDQ rStep+48(FP), CX
 	ADDQ pStep+56(FP), DX
 	ADDQ qStep+64(FP), BX
 	ADDQ dStep+72(FP), SI
 	INCQ R8
+	CMPQ R8, $+4
+	JGE  advance_end
 	CMPQ R8, rows+112(FP)
-	JLT  row
-	VZEROUPPER
-	RET
+	JLT  advance_row
+	JMP  advance_end
 
-done:
+advance_done:
 	MOVQ   $0xbff0000000000000, R9
 	VMOVQ  R9, X0
 	MOVQ   rz+96(FP), R9
@@ -7750,23 +7740,150 @@ done:
 	VXORPS Y0, Y0, Y0
 	XORQ   R9, R9
 	MOVQ   DI, R10
-	JMP    clear_begin
+	JMP    advance_clear_begin
 
-clear:
+advance_clear:
 	VMOVUPD Y0, (DX)(R9*1)
 	ADDQ    $+32, R9
 	SUBQ    $+4, R10
 
-clear_begin:
+advance_clear_begin:
 	CMPQ       R10, $+4
-	JGE        clear
+	JGE        advance_clear
 	TESTQ      R10, R10
-	JZ         clear_end
+	JZ         advance_clear_end
 	LEAQ       onesF64AVX2<>+0(SB), R11
 	SHLQ       $0x03, R10
 	SUBQ       R10, R11
 	VMOVDQU    32(R11), Y1
 	VMASKMOVPD Y0, Y1, (DX)(R9*1)
 
-clear_end:
-	JMP next
+advance_clear_end:
+	JMP advance_next
+
+advance_end:
+	MOVQ r+8(FP), AX
+	MOVQ p+16(FP), CX
+	MOVQ d+32(FP), DX
+	MOVQ n+80(FP), BX
+	XORQ SI, SI
+
+direct_row:
+	MOVQ         rz+96(FP), DI
+	VMOVSD       (DI)(SI*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          direct_next
+	VMOVSD       (SP)(SI*8), X1
+	MOVQ         stop+104(FP), DI
+	VUCOMISD     (DI)(SI*8), X1
+	JLS          direct_done
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X2
+	VUCOMISD     X1, X2
+	JLS          direct_done
+	MOVQ         rz+96(FP), DI
+	VMOVSD       X1, (DI)(SI*8)
+	VDIVSD       X0, X1, X0
+	VBROADCASTSD X0, Y0
+	XORQ         DI, DI
+	MOVQ         BX, R8
+	JMP          directs_begin
+
+directs:
+	VMOVUPD     (DX)(DI*1), Y1
+	VMOVUPD     (AX)(DI*1), Y2
+	VMULPD      Y2, Y1, Y1
+	VMOVUPD     (CX)(DI*1), Y2
+	VFMADD231PD Y2, Y0, Y1
+	VMOVUPD     Y1, (CX)(DI*1)
+	ADDQ        $+32, DI
+	SUBQ        $+4, R8
+
+directs_begin:
+	CMPQ        R8, $+4
+	JGE         directs
+	TESTQ       R8, R8
+	JZ          directs_end
+	LEAQ        onesF64AVX2<>+0(SB), R9
+	SHLQ        $0x03, R8
+	SUBQ        R8, R9
+	VMOVDQU     32(R9), Y1
+	VMASKMOVPD  (DX)(DI*1), Y1, Y2
+	VMASKMOVPD  (AX)(DI*1), Y1, Y3
+	VMULPD      Y3, Y2, Y2
+	VMASKMOVPD  (CX)(DI*1), Y1, Y3
+	VFMADD231PD Y3, Y0, Y2
+	VMASKMOVPD  Y2, Y1, (CX)(DI*1)
+
+directs_end:
+	INCQ active+120(FP)
+
+direct_next:
+	ADDQ rStep+48(FP), AX
+	ADDQ pStep+56(FP), CX
+	ADDQ dStep+72(FP), DX
+	INCQ SI
+	CMPQ SI, $+4
+	JGE  direct_end
+	CMPQ SI, rows+112(FP)
+	JLT  direct_row
+	JMP  direct_end
+
+direct_done:
+	MOVQ   $0xbff0000000000000, DI
+	VMOVQ  DI, X0
+	MOVQ   rz+96(FP), DI
+	VMOVSD X0, (DI)(SI*8)
+	VXORPS Y0, Y0, Y0
+	XORQ   DI, DI
+	MOVQ   BX, R8
+	JMP    direct_clear_begin
+
+direct_clear:
+	VMOVUPD Y0, (CX)(DI*1)
+	ADDQ    $+32, DI
+	SUBQ    $+4, R8
+
+direct_clear_begin:
+	CMPQ       R8, $+4
+	JGE        direct_clear
+	TESTQ      R8, R8
+	JZ         direct_clear_end
+	LEAQ       onesF64AVX2<>+0(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVDQU    32(R9), Y1
+	VMASKMOVPD Y0, Y1, (CX)(DI*1)
+
+direct_clear_end:
+	JMP direct_next
+
+direct_end:
+	MOVQ rows+112(FP), AX
+	SUBQ $+4, AX
+	JLE  return
+	MOVQ AX, rows+112(FP)
+	MOVQ xStep+40(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, x+0(FP)
+	MOVQ rStep+48(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, r+8(FP)
+	MOVQ pStep+56(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, p+16(FP)
+	MOVQ qStep+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, q+24(FP)
+	MOVQ dStep+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, d+32(FP)
+	ADDQ $+32, shift+88(FP)
+	ADDQ $+32, rz+96(FP)
+	ADDQ $+32, stop+104(FP)
+	JMP  group
+
+return:
+	VZEROUPPER
+	RET

@@ -9,7 +9,10 @@
 TEXT ·sddmmF64AVX512(SB), NOSPLIT, $24-128
 	MOVQ depth+96(FP), CX
 	SHLQ $0x03, CX
-	MOVQ $+8, DX
+	MOVQ $+4, DX
+	CMPQ CX, $+1024
+	JG   ahead
+	ADDQ DX, DX
 	CMPQ CX, $+512
 	JG   ahead
 	ADDQ DX, DX
@@ -14427,7 +14430,7 @@ segment:
 	SHLQ    $0x03, DI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    DI, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+512, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -14444,7 +14447,7 @@ fetch_segment_p:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22365,7 +22368,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22615,7 +22618,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22874,7 +22877,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23157,7 +23160,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23458,7 +23461,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -23768,7 +23771,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24087,7 +24090,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24415,7 +24418,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24752,7 +24755,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -24992,7 +24995,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25237,7 +25240,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25487,7 +25490,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -25742,7 +25745,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26002,7 +26005,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26267,7 +26270,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26537,7 +26540,7 @@ fetch_segment_c:
 	SHLQ       $0x03, DI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       DI, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+512, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26640,7 +26643,68 @@ start_end:
 
 // func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float64, rz *float64, stop *float64, rows int) (active int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·cgStepF64AVX512(SB), NOSPLIT, $0-128
+TEXT ·cgStepF64AVX512(SB), NOSPLIT, $32-128
+	MOVQ $+0, active+120(FP)
+
+group:
+	MOVQ p+16(FP), AX
+	MOVQ q+24(FP), CX
+	MOVQ n+80(FP), DX
+	XORQ BX, BX
+
+curve_row:
+	MOVQ         rz+96(FP), SI
+	VMOVSD       (SI)(BX*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          curve_next
+	VXORPS       Z0, Z0, Z0
+	MOVQ         shift+88(FP), SI
+	VBROADCASTSD (SI)(BX*8), Z1
+	XORQ         SI, SI
+	MOVQ         DX, DI
+	JMP          curves_begin
+
+curves:
+	VMOVUPD     (AX)(SI*1), Z2
+	VMOVUPD     (CX)(SI*1), Z3
+	VFMADD231PD Z2, Z1, Z3
+	VFMADD231PD Z2, Z3, Z0
+	ADDQ        $+64, SI
+	SUBQ        $+8, DI
+
+curves_begin:
+	CMPQ        DI, $+8
+	JGE         curves
+	TESTQ       DI, DI
+	JZ          curves_end
+	MOVQ        $-1, R8
+	BZHIQ       DI, R8, R8
+	KMOVW       R8, K1
+	VMOVUPD.Z   (AX)(SI*1), K1, Z2
+	VMOVUPD.Z   (CX)(SI*1), K1, Z3
+	VFMADD231PD Z2, Z1, Z3
+	VFMADD231PD Z2, Z3, Z0
+
+curves_end:
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (SP)(BX*8)
+
+curve_next:
+	ADDQ pStep+56(FP), AX
+	ADDQ qStep+64(FP), CX
+	INCQ BX
+	CMPQ BX, $+4
+	JGE  curve_end
+	CMPQ BX, rows+112(FP)
+	JLT  curve_row
+
+curve_end:
 	MOVQ x+0(FP), AX
 	MOVQ r+8(FP), CX
 	MOVQ p+16(FP), DX
@@ -26648,160 +26712,90 @@ TEXT ·cgStepF64AVX512(SB), NOSPLIT, $0-128
 	MOVQ d+32(FP), SI
 	MOVQ n+80(FP), DI
 	XORQ R8, R8
-	MOVQ $+0, active+120(FP)
 
-row:
+advance_row:
 	MOVQ         rz+96(FP), R9
 	VMOVSD       (R9)(R8*8), X0
 	VXORPD       X1, X1, X1
 	VUCOMISD     X1, X0
-	JCS          next
+	JCS          advance_next
+	VXORPD       X1, X1, X1
+	VMOVSD       (SP)(R8*8), X2
+	VUCOMISD     X1, X2
+	JLS          advance_done
+	MOVQ         $0x7ff0000000000000, R9
+	VMOVQ        R9, X1
+	VUCOMISD     X2, X1
+	JLS          advance_done
+	VDIVSD       X2, X0, X0
+	VBROADCASTSD X0, Z0
 	MOVQ         shift+88(FP), R9
-	VBROADCASTSD (R9)(R8*8), Z2
-	VXORPS       Z3, Z3, Z3
+	VBROADCASTSD (R9)(R8*8), Z1
+	VXORPS       Z2, Z2, Z2
 	XORQ         R9, R9
 	MOVQ         DI, R10
-	JMP          curve_begin
+	JMP          advances_begin
 
-curve:
-	VMOVUPD     (DX)(R9*1), Z4
-	VMOVUPD     (BX)(R9*1), Z5
-	VFMADD231PD Z4, Z2, Z5
-	VMOVUPD     Z5, (BX)(R9*1)
-	VFMADD231PD Z4, Z5, Z3
-	ADDQ        $+64, R9
-	SUBQ        $+8, R10
-
-curve_begin:
-	CMPQ        R10, $+8
-	JGE         curve
-	TESTQ       R10, R10
-	JZ          curve_end
-	MOVQ        $-1, R11
-	BZHIQ       R10, R11, R11
-	KMOVW       R11, K1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z4
-	VMOVUPD.Z   (BX)(R9*1), K1, Z5
-	VFMADD231PD Z4, Z2, Z5
-	VMOVUPD     Z5, K1, (BX)(R9*1)
-	VFMADD231PD Z4, Z5, Z3
-
-curve_end:
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VUNPCKHPD     X3, X3, X2
-	VADDSD        X2, X3, X3
-	VUCOMISD      X1, X3
-	JLS           done
-	MOVQ          $0x7ff0000000000000, R9
-	VMOVQ         R9, X1
-	VUCOMISD      X3, X1
-	JLS           done
-	VDIVSD        X3, X0, X2
-	VBROADCASTSD  X2, Z2
-	VXORPS        Z3, Z3, Z3
-	XORQ          R9, R9
-	MOVQ          DI, R10
-	JMP           advance_begin
-
-advance:
-	VMOVUPD      (AX)(R9*1), Z4
-	VMOVUPD      (CX)(R9*1), Z5
-	VMOVUPD      (DX)(R9*1), Z6
-	VFMADD231PD  Z6, Z2, Z4
-	VMOVUPD      Z4, (AX)(R9*1)
+advances:
+	VMOVUPD      (DX)(R9*1), Z3
 	VMOVUPD      (BX)(R9*1), Z4
-	VFNMADD231PD Z4, Z2, Z5
-	VMOVUPD      Z5, (CX)(R9*1)
-	VMOVUPD      (SI)(R9*1), Z4
-	VMULPD       Z5, Z4, Z4
-	VFMADD231PD  Z5, Z4, Z3
+	VFMADD231PD  Z3, Z1, Z4
+	VMOVUPD      (AX)(R9*1), Z5
+	VMOVUPD      (CX)(R9*1), Z6
+	VFMADD231PD  Z3, Z0, Z5
+	VMOVUPD      Z5, (AX)(R9*1)
+	VFNMADD231PD Z4, Z0, Z6
+	VMOVUPD      Z6, (CX)(R9*1)
+	VMOVUPD      (SI)(R9*1), Z3
+	VMULPD       Z6, Z3, Z3
+	VFMADD231PD  Z6, Z3, Z2
 	ADDQ         $+64, R9
 	SUBQ         $+8, R10
 
-advance_begin:
+advances_begin:
 	CMPQ         R10, $+8
-	JGE          advance
+	JGE          advances
 	TESTQ        R10, R10
-	JZ           advance_end
+	JZ           advances_end
 	MOVQ         $-1, R11
 	BZHIQ        R10, R11, R11
 	KMOVW        R11, K1
-	VMOVUPD.Z    (AX)(R9*1), K1, Z4
-	VMOVUPD.Z    (CX)(R9*1), K1, Z5
-	VMOVUPD.Z    (DX)(R9*1), K1, Z6
-	VFMADD231PD  Z6, Z2, Z4
-	VMOVUPD      Z4, K1, (AX)(R9*1)
+	VMOVUPD.Z    (DX)(R9*1), K1, Z3
 	VMOVUPD.Z    (BX)(R9*1), K1, Z4
-	VFNMADD231PD Z4, Z2, Z5
+	VFMADD231PD  Z3, Z1, Z4
+	VMOVUPD.Z    (AX)(R9*1), K1, Z1
+	VMOVUPD.Z    (CX)(R9*1), K1, Z5
+	VFMADD231PD  Z3, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(R9*1)
+	VFNMADD231PD Z4, Z0, Z5
 	VMOVUPD      Z5, K1, (CX)(R9*1)
-	VMOVUPD.Z    (SI)(R9*1), K1, Z2
-	VMULPD       Z5, Z2, Z2
-	VFMADD231PD  Z5, Z2, Z3
+	VMOVUPD.Z    (SI)(R9*1), K1, Z0
+	VMULPD       Z5, Z0, Z0
+	VFMADD231PD  Z5, Z0, Z2
 
-advance_end:
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF128  $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VUNPCKHPD     X3, X3, X2
-	VADDSD        X2, X3, X3
-	MOVQ          stop+104(FP), R9
-	VUCOMISD      (R9)(R8*8), X3
-	JLS           done
-	VUCOMISD      X3, X1
-	JLS           done
-	MOVQ          rz+96(FP), R9
-	VMOVSD        X3, (R9)(R8*8)
-	VDIVSD        X0, X3, X2
-	VBROADCASTSD  X2, Z0
-	XORQ          R9, R9
-	MOVQ          DI, R10
-	JMP           direct_begin
+advances_end:
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VUNPCKHPD     X2, X2, X0
+	VADDSD        X0, X2, X2
+	VMOVSD        X2, (SP)(R8*8)
 
-direct:
-	VMOVUPD     (SI)(R9*1), Z1
-	VMOVUPD     (CX)(R9*1), Z2
-	VMULPD      Z2, Z1, Z1
-	VMOVUPD     (DX)(R9*1), Z2
-	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, (DX)(R9*1)
-	ADDQ        $+64, R9
-	SUBQ        $+8, R10
-
-direct_begin:
-	CMPQ        R10, $+8
-	JGE         direct
-	TESTQ       R10, R10
-	JZ          direct_end
-	MOVQ        $-1, R11
-	BZHIQ       R10, R11, R11
-	KMOVW       R11, K1
-	VMOVUPD.Z   (SI)(R9*1), K1, Z1
-	VMOVUPD.Z   (CX)(R9*1), K1, Z2
-	VMULPD      Z2, Z1, Z1
-	VMOVUPD.Z   (DX)(R9*1), K1, Z2
-	VFMADD231PD Z2, Z0, Z1
-	VMOVUPD     Z1, K1, (DX)(R9*1)
-
-direct_end:
-	INCQ active+120(FP)
-
-next:
+advance_next:
 	ADDQ xStep+40(FP), AX
 	ADDQ rStep+48(FP), CX
 	ADDQ pStep+56(FP), DX
 	ADDQ qStep+64(FP), BX
 	ADDQ dStep+72(FP), SI
 	INCQ R8
+	CMPQ R8, $+4
+	JGE  advance_end
 	CMPQ R8, rows+112(FP)
-	JLT  row
-	VZEROUPPER
-	RET
+	JLT  advance_row
+	JMP  advance_end
 
-done:
+advance_done:
 	MOVQ   $0xbff0000000000000, R9
 	VMOVQ  R9, X0
 	MOVQ   rz+96(FP), R9
@@ -26809,22 +26803,147 @@ done:
 	VXORPS Z0, Z0, Z0
 	XORQ   R9, R9
 	MOVQ   DI, R10
-	JMP    clear_begin
+	JMP    advance_clear_begin
 
-clear:
+advance_clear:
 	VMOVUPD Z0, (DX)(R9*1)
 	ADDQ    $+64, R9
 	SUBQ    $+8, R10
 
-clear_begin:
+advance_clear_begin:
 	CMPQ    R10, $+8
-	JGE     clear
+	JGE     advance_clear
 	TESTQ   R10, R10
-	JZ      clear_end
+	JZ      advance_clear_end
 	MOVQ    $-1, R11
 	BZHIQ   R10, R11, R11
 	KMOVW   R11, K1
 	VMOVUPD Z0, K1, (DX)(R9*1)
 
-clear_end:
-	JMP next
+advance_clear_end:
+	JMP advance_next
+
+advance_end:
+	MOVQ r+8(FP), AX
+	MOVQ p+16(FP), CX
+	MOVQ d+32(FP), DX
+	MOVQ n+80(FP), BX
+	XORQ SI, SI
+
+direct_row:
+	MOVQ         rz+96(FP), DI
+	VMOVSD       (DI)(SI*8), X0
+	VXORPD       X1, X1, X1
+	VUCOMISD     X1, X0
+	JCS          direct_next
+	VMOVSD       (SP)(SI*8), X1
+	MOVQ         stop+104(FP), DI
+	VUCOMISD     (DI)(SI*8), X1
+	JLS          direct_done
+	MOVQ         $0x7ff0000000000000, DI
+	VMOVQ        DI, X2
+	VUCOMISD     X1, X2
+	JLS          direct_done
+	MOVQ         rz+96(FP), DI
+	VMOVSD       X1, (DI)(SI*8)
+	VDIVSD       X0, X1, X0
+	VBROADCASTSD X0, Z0
+	XORQ         DI, DI
+	MOVQ         BX, R8
+	JMP          directs_begin
+
+directs:
+	VMOVUPD     (DX)(DI*1), Z1
+	VMOVUPD     (AX)(DI*1), Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD     (CX)(DI*1), Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, (CX)(DI*1)
+	ADDQ        $+64, DI
+	SUBQ        $+8, R8
+
+directs_begin:
+	CMPQ        R8, $+8
+	JGE         directs
+	TESTQ       R8, R8
+	JZ          directs_end
+	MOVQ        $-1, R9
+	BZHIQ       R8, R9, R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (DX)(DI*1), K1, Z1
+	VMOVUPD.Z   (AX)(DI*1), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD.Z   (CX)(DI*1), K1, Z2
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPD     Z1, K1, (CX)(DI*1)
+
+directs_end:
+	INCQ active+120(FP)
+
+direct_next:
+	ADDQ rStep+48(FP), AX
+	ADDQ pStep+56(FP), CX
+	ADDQ dStep+72(FP), DX
+	INCQ SI
+	CMPQ SI, $+4
+	JGE  direct_end
+	CMPQ SI, rows+112(FP)
+	JLT  direct_row
+	JMP  direct_end
+
+direct_done:
+	MOVQ   $0xbff0000000000000, DI
+	VMOVQ  DI, X0
+	MOVQ   rz+96(FP), DI
+	VMOVSD X0, (DI)(SI*8)
+	VXORPS Z0, Z0, Z0
+	XORQ   DI, DI
+	MOVQ   BX, R8
+	JMP    direct_clear_begin
+
+direct_clear:
+	VMOVUPD Z0, (CX)(DI*1)
+	ADDQ    $+64, DI
+	SUBQ    $+8, R8
+
+direct_clear_begin:
+	CMPQ    R8, $+8
+	JGE     direct_clear
+	TESTQ   R8, R8
+	JZ      direct_clear_end
+	MOVQ    $-1, R9
+	BZHIQ   R8, R9, R9
+	KMOVW   R9, K1
+	VMOVUPD Z0, K1, (CX)(DI*1)
+
+direct_clear_end:
+	JMP direct_next
+
+direct_end:
+	MOVQ rows+112(FP), AX
+	SUBQ $+4, AX
+	JLE  return
+	MOVQ AX, rows+112(FP)
+	MOVQ xStep+40(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, x+0(FP)
+	MOVQ rStep+48(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, r+8(FP)
+	MOVQ pStep+56(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, p+16(FP)
+	MOVQ qStep+64(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, q+24(FP)
+	MOVQ dStep+72(FP), AX
+	SHLQ $0x02, AX
+	ADDQ AX, d+32(FP)
+	ADDQ $+32, shift+88(FP)
+	ADDQ $+32, rz+96(FP)
+	ADDQ $+32, stop+104(FP)
+	JMP  group
+
+return:
+	VZEROUPPER
+	RET

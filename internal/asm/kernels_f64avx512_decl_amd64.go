@@ -330,10 +330,10 @@ func spmmF64AVX512x16(c *float64, width int, v *float64, step int, b *float64, s
 //go:noescape
 func cgStartF64AVX512(x *float64, r *float64, p *float64, d *float64, n int, shift float64) (sum float64, scale float64)
 
-// cgStepF64AVX512 goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. It sets q +=
-// shift[i]·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p, r −= alpha·q,
-// sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it is not, and
-// where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.
+// cgStepF64AVX512 goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. With q +
+// shift[i]·p in the place of q it makes pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p,
+// r −= alpha·q, sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it
+// is not, and where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.
 //
 //go:noescape
 func cgStepF64AVX512(x *float64, r *float64, p *float64, q *float64, d *float64, xStep int, rStep int, pStep int, qStep int, dStep int, n int, shift *float64, rz *float64, stop *float64, rows int) (active int)

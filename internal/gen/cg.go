@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -132,100 +133,162 @@ func (k *kernels) constant(x float64) reg.VecVirtual {
 // result stores what a function returns.
 func (k *kernels) result(scalar reg.Register, name string) { k.VMOVSD(scalar, k.returned(name)) }
 
+// groupRows is the number of rows of which cgStep does one stage after the other. A row is a chain of two sums and two quotients, each of which waits
+// for the one before; those of different rows do not.
+const groupRows = 4
+
 // cgStep generates a step of conjugate gradients for many rows.
 func (k *kernels) cgStep() {
 	k.Function("cgStep" + k.suffix())
 	k.Doc(
-		"cgStep"+k.suffix()+" goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. It sets q +=",
-		"shift[i]·p and pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p, r −= alpha·q,",
-		"sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it is not, and",
-		"where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.",
+		"cgStep"+k.suffix()+" goes through rows of n elements, row i of x at x + i·xStep bytes, and leaves out those whose rz[i] is negative. With q +",
+		"shift[i]·p in the place of q it makes pq = ⟨p, q⟩. Where pq is positive and finite it goes on: with alpha = rz[i]/pq it sets x += alpha·p,",
+		"r −= alpha·q, sum = ⟨r, d∘r⟩, and where that is finite and above stop[i], with beta = sum/rz[i], p = d∘r + beta·p and rz[i] = sum. Where it",
+		"is not, and where pq is not, it sets p = 0 and rz[i] = −1. It returns the number of the others.",
 	)
 	k.SignatureExpr("func(x, r, p, q, d *" + k.goType() + ", xStep, rStep, pStep, qStep, dStep, n int, shift *" + k.goType() + ", rz, stop *float64, rows int) (active int)")
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
-	operands := []string{"x", "r", "p", "q", "d"}
-	in := k.arrays(operands...)
-	n, i := k.GP64(), k.GP64()
-	k.Load(k.Param("n"), n)
-	k.XORQ(i, i)
 	active := k.returned("active")
 	k.MOVQ(operand.I32(0), active)
-	// of is an element i of an array that is a parameter.
-	of := func(name string, size uint8) operand.Mem {
-		base := k.GP64()
-		k.Load(k.Param(name), base)
-		return operand.Mem{Base: base, Index: i, Scale: size}
+	sums := k.AllocLocal(8 * groupRows)
+
+	k.Label("group")
+	k.stage("curve", []string{"p", "q"}, func(s *cgStage) {
+		curvature := k.doubleSum()
+		shift := s.shift()
+		k.vectorLoop("curves", s.n, func(at reg.GPVirtual, m mask) {
+			p, q := k.get(s.in["p"], at, m), k.get(s.in["q"], at, m)
+			k.fma(p, shift, q)
+			k.addProduct(curvature, k.doubles(p), k.doubles(q))
+		})
+		k.VMOVSD(k.total(curvature), sums.Idx(s.row, 8))
+	})
+	k.stage("advance", []string{"x", "r", "p", "q", "d"}, func(s *cgStage) {
+		zero, pq := k.XMM(), k.XMM()
+		k.VXORPD(zero, zero, zero)
+		k.VMOVSD(sums.Idx(s.row, 8), pq)
+		k.VUCOMISD(zero, pq)
+		k.JLS(s.done()) // or NaN
+		k.VUCOMISD(pq, k.constant(math.Inf(1)))
+		k.JLS(s.done())
+		quotient := k.XMM()
+		k.VDIVSD(pq, s.rz, quotient)
+		alpha := k.spread(quotient)
+		shift := s.shift()
+		next := k.doubleSum()
+		k.vectorLoop("advances", s.n, func(at reg.GPVirtual, m mask) {
+			p, q := k.get(s.in["p"], at, m), k.get(s.in["q"], at, m)
+			k.fma(p, shift, q)
+			x, r := k.get(s.in["x"], at, m), k.get(s.in["r"], at, m)
+			k.fma(p, alpha, x)
+			k.put(x, s.in["x"], at, m)
+			k.fnma(q, alpha, r)
+			k.put(r, s.in["r"], at, m)
+			z := k.get(s.in["d"], at, m)
+			k.mul(r, z, z)
+			k.addProduct(next, k.doubles(r), k.doubles(z))
+		})
+		k.VMOVSD(k.total(next), sums.Idx(s.row, 8))
+	})
+	k.stage("direct", []string{"r", "p", "d"}, func(s *cgStage) {
+		sum := k.XMM()
+		k.VMOVSD(sums.Idx(s.row, 8), sum)
+		k.VUCOMISD(s.of("stop", 8), sum)
+		k.JLS(s.done())
+		k.VUCOMISD(sum, k.constant(math.Inf(1)))
+		k.JLS(s.done())
+		k.VMOVSD(sum, s.of("rz", 8))
+		quotient := k.XMM()
+		k.VDIVSD(s.rz, sum, quotient)
+		beta := k.spread(quotient)
+		k.vectorLoop("directs", s.n, func(at reg.GPVirtual, m mask) {
+			z := k.get(s.in["d"], at, m)
+			k.mul(k.get(s.in["r"], at, m), z, z)
+			k.fma(k.get(s.in["p"], at, m), beta, z)
+			k.put(z, s.in["p"], at, m)
+		})
+		k.INCQ(active)
+	})
+
+	rows, by := k.GP64(), k.GP64()
+	k.Load(k.Param("rows"), rows)
+	k.SUBQ(operand.I32(groupRows), rows)
+	k.JLE(operand.LabelRef("return"))
+	k.Store(rows, k.Param("rows"))
+	for _, name := range []string{"x", "r", "p", "q", "d"} {
+		k.Load(k.Param(name+"Step"), by)
+		k.SHLQ(operand.U8(bits.Len(groupRows-1)), by)
+		k.ADDQ(by, k.param(name))
 	}
-
-	k.Label("row")
-	rz, zero := k.XMM(), k.XMM()
-	k.VMOVSD(of("rz", 8), rz)
-	k.VXORPD(zero, zero, zero)
-	k.VUCOMISD(zero, rz)
-	k.JCS(operand.LabelRef("next")) // below, or NaN
-	shift := k.reg()
-	k.broadcast(of("shift", uint8(k.elem())), shift)
-	curvature := k.doubleSum()
-	k.vectorLoop("curve", n, func(at reg.GPVirtual, m mask) {
-		p, q := k.get(in["p"], at, m), k.get(in["q"], at, m)
-		k.fma(p, shift, q)
-		k.put(q, in["q"], at, m)
-		k.addProduct(curvature, k.doubles(p), k.doubles(q))
-	})
-	pq := k.total(curvature)
-	k.VUCOMISD(zero, pq)
-	k.JLS(operand.LabelRef("done")) // or NaN
-	inf := k.constant(math.Inf(1))
-	k.VUCOMISD(pq, inf)
-	k.JLS(operand.LabelRef("done"))
-
-	quotient := k.XMM()
-	k.VDIVSD(pq, rz, quotient)
-	alpha := k.spread(quotient)
-	sums := k.doubleSum()
-	k.vectorLoop("advance", n, func(at reg.GPVirtual, m mask) {
-		x, r := k.get(in["x"], at, m), k.get(in["r"], at, m)
-		k.fma(k.get(in["p"], at, m), alpha, x)
-		k.put(x, in["x"], at, m)
-		k.fnma(k.get(in["q"], at, m), alpha, r)
-		k.put(r, in["r"], at, m)
-		z := k.get(in["d"], at, m)
-		k.mul(r, z, z)
-		k.addProduct(sums, k.doubles(r), k.doubles(z))
-	})
-	sum := k.total(sums)
-	k.VUCOMISD(of("stop", 8), sum)
-	k.JLS(operand.LabelRef("done"))
-	k.VUCOMISD(sum, inf)
-	k.JLS(operand.LabelRef("done"))
-	k.VMOVSD(sum, of("rz", 8))
-	k.VDIVSD(rz, sum, quotient)
-	beta := k.spread(quotient)
-	k.vectorLoop("direct", n, func(at reg.GPVirtual, m mask) {
-		z := k.get(in["d"], at, m)
-		k.mul(k.get(in["r"], at, m), z, z)
-		k.fma(k.get(in["p"], at, m), beta, z)
-		k.put(z, in["p"], at, m)
-	})
-	k.INCQ(active)
-
-	k.Label("next")
-	for _, name := range operands {
-		k.ADDQ(k.param(name+"Step"), in[name])
-	}
-	k.INCQ(i)
-	k.CMPQ(i, k.param("rows"))
-	k.JLT(operand.LabelRef("row"))
+	k.ADDQ(operand.I32(groupRows*k.elem()), k.param("shift"))
+	k.ADDQ(operand.I32(groupRows*8), k.param("rz"))
+	k.ADDQ(operand.I32(groupRows*8), k.param("stop"))
+	k.JMP(operand.LabelRef("group"))
+	k.Label("return")
 	k.VZEROUPPER()
 	k.RET()
+}
 
-	k.Label("done")
-	k.VMOVSD(k.constant(-1), of("rz", 8))
-	none := k.reg()
-	k.zero(none)
-	k.vectorLoop("clear", n, func(at reg.GPVirtual, m mask) { k.put(none, in["p"], at, m) })
-	k.JMP(operand.LabelRef("next"))
+// cgStage is a part of a step, for a row of a group.
+type cgStage struct {
+	*kernels
+	name   string
+	in     map[string]reg.GPVirtual // where the row begins
+	n, row reg.GPVirtual
+	rz     reg.VecVirtual
+}
+
+// stage generates one stage for the rows of a group that are not done.
+func (k *kernels) stage(name string, operands []string, do func(*cgStage)) {
+	s := &cgStage{kernels: k, name: name, in: k.arrays(operands...), n: k.GP64(), row: k.GP64(), rz: k.XMM()}
+	k.Load(k.Param("n"), s.n)
+	k.XORQ(s.row, s.row)
+	k.Label(name + "_row")
+	zero := k.XMM()
+	k.VMOVSD(s.of("rz", 8), s.rz)
+	k.VXORPD(zero, zero, zero)
+	k.VUCOMISD(zero, s.rz)
+	k.JCS(operand.LabelRef(name + "_next")) // below, or NaN
+	do(s)
+
+	k.Label(name + "_next")
+	for _, array := range operands {
+		k.ADDQ(k.param(array+"Step"), s.in[array])
+	}
+	k.INCQ(s.row)
+	k.CMPQ(s.row, operand.I32(groupRows))
+	k.JGE(operand.LabelRef(name + "_end"))
+	k.CMPQ(s.row, k.param("rows"))
+	k.JLT(operand.LabelRef(name + "_row"))
+	k.JMP(operand.LabelRef(name + "_end"))
+
+	if name != "curve" {
+		k.Label(name + "_done")
+		k.VMOVSD(k.constant(-1), s.of("rz", 8))
+		none := k.reg()
+		k.zero(none)
+		k.vectorLoop(name+"_clear", s.n, func(at reg.GPVirtual, m mask) { k.put(none, s.in["p"], at, m) })
+		k.JMP(operand.LabelRef(name + "_next"))
+	}
+	k.Label(name + "_end")
+}
+
+// done is where a row ends for which there is no next step.
+func (s *cgStage) done() operand.Op { return operand.LabelRef(s.name + "_done") }
+
+// of is the row's element of an array that is a parameter.
+func (s *cgStage) of(name string, size uint8) operand.Mem {
+	base := s.GP64()
+	s.Load(s.Param(name), base)
+	return operand.Mem{Base: base, Index: s.row, Scale: size}
+}
+
+// shift returns that of the row in all lanes.
+func (s *cgStage) shift() reg.VecVirtual {
+	v := s.reg()
+	s.broadcast(s.of("shift", uint8(s.elem())), v)
+	return v
 }
 
 // inverse returns 1/h in the lanes of m where h > 0, and sets h to zero in the others, as the result is.

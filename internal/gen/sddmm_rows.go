@@ -10,8 +10,8 @@ import (
 // setDistance sets the number of rows ahead for rows of the given number of bytes.
 func (k *kernels) setDistance(bytes reg.GPVirtual) {
 	k.distance = k.GP64()
-	k.MOVQ(operand.I32(rowsAhead(1024)), k.distance)
-	for _, size := range []int{512, 256, 128} {
+	k.MOVQ(operand.I32(rowsAhead(2048)), k.distance)
+	for _, size := range []int{1024, 512, 256, 128} {
 		k.CMPQ(bytes, operand.I32(size))
 		k.JG(operand.LabelRef("ahead"))
 		k.ADDQ(k.distance, k.distance)

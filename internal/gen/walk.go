@@ -19,6 +19,10 @@ const segmentsAhead = 4
 // the hardware's prefetchers have hardly found one when it ends.
 const mostAhead = 2048
 
+// mostValues bounds those of the values of a segment: behind them the loops fetch values themselves (nonZerosAhead), and a burst of fetches
+// keeps rows of B waiting.
+const mostValues = 512
+
 // Fields of a tiling.Segment.
 const (
 	segLo   = 0
@@ -88,7 +92,7 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 			if a.nonEmpty {
 				w.skipEmpty(rows, "fetched_row")
 			}
-			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes)
+			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes, mostAhead)
 			w.Label("fetched_row")
 		} else {
 			w.MOVQ(n, by)
@@ -169,7 +173,11 @@ func (w *walk) segment(label string, bytes operand.Op) {
 			w.SHLQ(w.log(w.elem()), n)
 			length = n
 		}
-		w.fetch("segment_"+a.param, later, length)
+		most := mostAhead
+		if !a.rows {
+			most = mostValues
+		}
+		w.fetch("segment_"+a.param, later, length, most)
 	}
 	w.Label("fetched")
 	w.ADDQ(operand.I32(segSize), seg)
@@ -177,12 +185,12 @@ func (w *walk) segment(label string, bytes operand.Op) {
 	w.JMP(operand.LabelRef(label))
 }
 
-// fetch fetches the first lines of the given number of bytes.
-func (w *walk) fetch(name string, from operand.Mem, bytes operand.Op) {
+// fetch fetches the first lines of the given number of bytes, up to limit.
+func (w *walk) fetch(name string, from operand.Mem, bytes operand.Op, limit int) {
 	p, left, most := w.GP64(), w.GP64(), w.GP64()
 	w.LEAQ(from, p)
 	w.MOVQ(bytes, left)
-	w.MOVQ(operand.I32(mostAhead), most)
+	w.MOVQ(operand.I32(limit), most)
 	w.CMPQ(left, most)
 	w.CMOVQGT(most, left)
 	w.Label("fetch_" + name)
