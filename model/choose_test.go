@@ -109,16 +109,17 @@ func wide(rows, cols, perRow int) *Profile {
 		}
 	}
 	// A column comes again after cols references on average, with exponentially spread times.
-	f.all = &references{number: nnz, columns: int64(cols), each: 1, reuse: newHistogram(), gaps: newHistogram()}
+	one := region{refs: float64(nnz), columns: float64(cols), reuse: newHistogram(), gaps: newHistogram()}
 	const parts = 1000
 	for k := range parts {
 		x := uint64(-math.Log(1-(float64(k)+0.5)/parts)*float64(cols)) + 1
 		each := (nnz - int64(cols)) / parts
-		f.all.reuse[bin(x)].count += each
-		f.all.reuse[bin(x)].sum += each * int64(x)
+		one.reuse[bin(x)].count += each
+		one.reuse[bin(x)].sum += each * int64(x)
 	}
-	f.all.gaps.merge(f.all.reuse)
-	f.all.sumUp()
+	one.gaps.merge(one.reuse)
+	one.sumUp(1)
+	f.all = &references{region: one, number: nnz, each: 1}
 	return f
 }
 

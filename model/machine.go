@@ -29,7 +29,6 @@ func (op Op) String() string {
 
 // Costs are what an operation takes beside the traffic, in seconds of one thread.
 type Costs struct {
-	NonZero     float64 // each non-zero, in each slice of K, beyond reading its row of B and computing with it, which is measured together
 	Segment     float64 // each segment, in each slice: going on to it, the last group; beside that it waits, as waits says
 	SegmentLine float64 // each cache line of its row of A or C
 	Pass        float64 // each panel, in each slice: handing out work and waiting for the last thread
@@ -72,7 +71,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 // The costs that fitted best on two cores of a Zen 5 server, those of segments on a Zen 3; ADR 7 says how. Those before them had been fitted to
 // a Zen 4 as well.
 var (
-	DefaultSDDMM = Costs{NonZero: 0.24e-9, Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
+	DefaultSDDMM = Costs{Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
 	DefaultSpMM  = Costs{Segment: 2.5e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
@@ -81,13 +80,13 @@ const (
 	// few of them: more of it is farther away, or was driven out by other programs.
 	full = 0.2
 
-	// passing is by how much longer a row takes from a private cache than where nothing else goes through that: streams, and rows of A
-	// and C.
-	passing = 0.2
-
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
 	waits = 0.4
+
+	// apart is how many times what it would take to gather the values of a segment that do not follow those of the one before they take:
+	// they are fetched ahead, and nothing waits for results.
+	apart = 0.7
 
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.

@@ -64,7 +64,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.lastColumn()
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
-	w.thread += w.slices * (float64(f.NNZ)*c.NonZero + w.segs*(c.Segment+lines*c.SegmentLine))
+	w.thread += w.slices * w.segs * (c.Segment + lines*c.SegmentLine)
 	if tile.Tj == 0 {
 		w.thread += w.slices * float64(f.Rows-int(f.ActiveRows)) * c.EmptyRow
 	}
@@ -138,16 +138,50 @@ func (w *work) perNonZero() float64 {
 	return 4 + 2*w.elem
 }
 
-// window returns how many bytes pass in refs references within a panel. A panel is taken to have its
-// share of everything: what takes refs references there took as many times as many before as there are panels.
-func (w *work) window(r *references, refs float64) float64 {
-	n := math.Max(float64(w.f.NNZ), 1)
-	most := float64(w.f.ActiveCols) / w.panels
-	if r == w.f.inClasses {
-		most /= classes
+// panel is a part of the references that has a cache for itself: those to columns of a panel.
+type panel struct {
+	regions []region // of which the panel is
+	part    float64  // of each, all of it or one of so many equal ones
+	number  int64    // of references in the whole sequence
+	refs    float64  // to its own columns
+	most    float64  // of these in the cache
+}
+
+// panelsOf calls do for each panel of some references, or for one of several equal ones. of is the share of its columns that the cache is for.
+func (w *work) panelsOf(r *references, of float64, do func(*panel)) {
+	panelOf := func(regions []region, part float64) {
+		p := &panel{regions: regions, part: part, number: max(r.number, 1)}
+		for g := range regions {
+			p.refs += regions[g].refs * part
+			p.most += regions[g].columns * part * of
+		}
+		do(p)
 	}
-	rows := math.Min(r.footprint(refs*w.panels)/w.panels, most)
-	return rows*w.row + refs*(w.segs/n*w.perSegment()+w.perNonZero())
+	if r.regions == nil || w.panels == 1 {
+		panelOf([]region{r.region}, 1/w.panels)
+		return
+	}
+	cols, width := float64(w.f.Cols), float64(r.width)
+	tile := cols / w.panels
+	at := func(g int) int { return int((float64(g) + 0.5) * width / tile) } // the panel with the middle of a region
+	for g, next := 0, 0; g < len(r.regions); g = next {
+		for next = g + 1; next < len(r.regions) && at(next) == at(g); {
+			next++
+		}
+		panelOf(r.regions[g:next], min(tile/min(width, cols-float64(g)*width), 1))
+	}
+}
+
+// window returns how many bytes pass through a panel in a stretch of the sequence: while it is refs references long, the panel has its share of
+// them. A region is taken to have as many of everything in each of its panels.
+func (w *work) window(p *panel, refs float64) float64 {
+	rows := 0.0
+	for g := range p.regions {
+		rows += p.regions[g].footprint(refs, p.number)
+	}
+	own := refs * p.refs / float64(p.number)
+	rows = min(rows*p.part, p.most, own)
+	return rows*w.row + own*(w.segs/float64(p.number)*w.perSegment()+w.perNonZero())
 }
 
 // call returns how many bytes a whole call touches.
@@ -178,20 +212,20 @@ func (w *work) holding(bytes float64) int {
 	return len(w.Measured.Levels) - 1
 }
 
-// reach returns the longest window of references within a panel that c bytes of a cache hold: its
+// reach returns the longest stretch of the sequence of which c bytes of a cache hold what passes through a panel: its
 // characteristic time (Che's approximation, with the measured footprint in the place of independent
 // references). A row of B that was read within it is still there.
-func (w *work) reach(r *references, c float64) float64 {
-	lo, hi := 0.0, math.Max(float64(w.f.NNZ)/w.panels, 1)
-	if w.window(r, hi) <= c {
+func (w *work) reach(p *panel, c float64) float64 {
+	lo, hi := 0.0, float64(p.number)
+	if w.window(p, hi) <= c {
 		return hi
 	}
-	for range 40 {
+	for hi-lo > math.Max(lo, 1)/256 {
 		mid := (lo + hi) / 2
 		if hi > 8*lo+1 { // far apart: in logarithms
 			mid = math.Sqrt(math.Max(lo, 0.125) * hi)
 		}
-		if w.window(r, mid) <= c {
+		if w.window(p, mid) <= c {
 			lo = mid
 		} else {
 			hi = mid
@@ -203,11 +237,18 @@ func (w *work) reach(r *references, c float64) float64 {
 // hits returns how many reads of rows of B find them in a level, or nearer. Where address bits pick the sets of a cache, each class of columns has
 // its share of it for itself.
 func (w *work) hits(l int) float64 {
-	r, c := w.f.all, w.capacity(l)
+	r, c, of := w.f.all, w.capacity(l), 1.0
 	if w.Measured.Levels[l].ByAddress && w.f.inClasses != nil {
-		r, c = w.f.inClasses, c/classes
+		r, c, of = w.f.inClasses, c/classes, 1.0/classes
 	}
-	return r.reused(w.reach(r, c) * w.panels)
+	hits := 0.0
+	w.panelsOf(r, of, func(p *panel) {
+		within := w.reach(p, c)
+		for g := range p.regions {
+			hits += p.regions[g].reused(within, p.number)
+		}
+	})
+	return hits
 }
 
 // gathers adds the reads of rows of B.
@@ -244,9 +285,6 @@ func (w *work) gather(l int, rows float64) {
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
 		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
-	} else if l+1 < len(w.Measured.Levels) { // no longer than from the next level: short rows take as long from either
-		next := w.Measured.GatherSeconds(l+1, w.row, w.Threads)
-		seconds = min(seconds*(1+passing), max(seconds, next))
 	}
 	w.thread += rows * seconds
 	w.bytes[l] += rows * w.row
@@ -267,9 +305,28 @@ func (w *work) rows() {
 		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
 	}
 	w.stream(times * next * w.row)
-	apart := times * (1 - next)
-	w.thread += apart * w.Measured.GatherSeconds(l, w.row, w.Threads)
-	w.bytes[l] += apart * w.row
+	first := w.first()
+	w.fetch(l, times*(1-next)*first, w.row)
+	w.fetch(w.between(), times*(1-next)*(1-first), w.row)
+}
+
+// first is the share of segments that are the first of their row.
+func (w *work) first() float64 { return math.Min(float64(w.f.ActiveRows)/math.Max(w.segs, 1), 1) }
+
+// between returns the level in which a row of A is that was read in one of the panels before: one that holds what a panel touches, but none
+// of a core alone, which too much passes through.
+func (w *work) between() int {
+	l := w.holding((float64(w.f.ActiveCols)*w.row + w.segs*w.perSegment() + float64(w.f.NNZ)*w.perNonZero()) / w.panels)
+	for l < len(w.Measured.Levels)-1 && !w.Measured.Levels[l].Shared {
+		l++
+	}
+	return l
+}
+
+// fetch adds pieces of so many bytes that lie apart in a level.
+func (w *work) fetch(l int, pieces, bytes float64) {
+	w.thread += pieces * w.Measured.GatherSeconds(l, bytes, w.Threads)
+	w.bytes[l] += pieces * bytes
 }
 
 // stream adds bytes that are read or written in order of address. All that a call touches passes before
@@ -283,7 +340,7 @@ func (w *work) stream(bytes float64) {
 
 // streams adds the column indices and values of S and P. Column indices stand in the order of the
 // segments. Of an array of values a segment touches whole lines, and the next panel touches some of them
-// again.
+// again; those of a segment that is not all of a row lie apart.
 func (w *work) streams() {
 	nnz, line := float64(w.f.NNZ), float64(w.Line)
 	w.stream(nnz * 4 * w.slices)
@@ -291,6 +348,7 @@ func (w *work) streams() {
 		const segment = 16 // bytes of a tiling.Segment
 		w.stream(w.segs * segment * w.slices)
 	}
+	l, first := w.holding(w.call()), w.first()
 	values := func(times float64) {
 		all := math.Ceil(nnz * w.elem / line)
 		if all == 0 {
@@ -298,7 +356,11 @@ func (w *work) streams() {
 		}
 		perSegment := 1 + (nnz/w.segs-1)*w.elem/line
 		onePass := math.Min(all, w.segs/w.panels*perSegment)
-		w.stream(onePass * w.panels * w.slices * times * line)
+		bytes := onePass * w.panels * w.slices * times * line
+		w.stream(bytes * first)
+		pieces := w.segs * w.slices * times * (1 - first)
+		w.thread += pieces * apart * w.Measured.GatherSeconds(l, onePass*w.panels/w.segs*line, w.Threads)
+		w.bytes[l] += bytes * (1 - first)
 	}
 	switch w.op {
 	case SDDMM:

@@ -41,7 +41,7 @@ const (
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
 	f.countNonZeros(p, threads)
-	f.ActiveCols = f.all.columns
+	f.ActiveCols = int64(f.all.columns)
 	if s, err := tiling.SegmentCounts(p, threads); err == nil {
 		f.Segments = s
 	}
@@ -63,28 +63,31 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	// Tables take up to 8 bytes a column and chunk: no more of them than the pattern itself is large.
 	if nnz == 0 || int64(p.Cols) > max(4*nnz, 1<<20) {
 		// A matrix of almost no non-zeros: as if no column had two.
-		f.all = &references{number: nnz, columns: min(nnz, int64(p.Cols)), each: 1, reuse: newHistogram(), gaps: newHistogram()}
-		f.all.sumUp()
+		f.all = &references{number: nnz, each: 1}
+		f.all.region = region{refs: float64(nnz), columns: float64(min(nnz, int64(p.Cols))), reuse: newHistogram(), gaps: newHistogram()}
+		f.all.sumUp(1)
 		return
 	}
 	// Patterns with more than 2³¹ non-zeros are counted in coarser steps.
 	shift := max(bits.Len64(uint64(nnz))-31, 0)
 	s := newSample(p.Cols)
 	chunks := s.chunksOf(nnz, threads)
-	inClass, stamps := make([][]int64, chunks), make([]stamp, chunks)
+	inClass, inRegion, stamps := make([][]int64, chunks), make([][]int64, chunks), make([]stamp, chunks)
+	region := regionOf(p.Cols) & 31
 	for c := range stamps {
-		counts := make([]int64, classes)
-		inClass[c] = counts
+		counts, byRegion := make([]int64, classes), make([]int64, regionsOf(p.Cols))
+		inClass[c], inRegion[c] = counts, byRegion
 		stamps[c] = func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
 			for _, z := range of {
 				now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
 			}
 			for z := -from & (drawn - 1); z < int64(len(columns)); z += drawn {
 				counts[columns[z]&(classes-1)]++
+				byRegion[columns[z]>>region]++
 			}
 		}
 	}
-	f.all = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps)
+	f.all = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps, inRegion)
 	if sameOfTwo(sumOf(inClass))*classes <= unequal {
 		return
 	}
@@ -110,7 +113,7 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 			}
 		}
 	}
-	f.inClasses = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps)
+	f.inClasses = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps, inRegion)
 }
 
 // sumOf adds up counts of several chunks.

@@ -186,6 +186,65 @@ func lru(p *sparse.Pattern, row, perNonZero, bytes float64) int {
 	return hits
 }
 
+// Panels in which most of the non-zeros are have fewer hits than those of their share, and the others more.
+func TestHitsInPanels(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	const k, cols, perRow = 128, 8192, 40
+	// Few rows of B are read most of the time, in the first panels as in an R-MAT graph.
+	p := pattern(4000, cols, perRow, func(int) int {
+		j := 0
+		for bit := cols / 2; bit > 0; bit /= 2 {
+			if rng.Float64() < 0.24 {
+				j += bit
+			}
+		}
+		return j
+	})
+	f := NewProfile(p, 2)
+	even := *f
+	one := *f.all
+	one.regions, even.all = nil, &one
+	worst := 0.0
+	for _, width := range []int{4096, 1024, 512, 256, 128} {
+		panels := make([]sparse.Pattern, cols/width)
+		for q := range panels {
+			panel := sparse.Pattern{Cols: cols, RowPtr: []int64{0}}
+			for i := range p.Rows {
+				before := len(panel.ColIdx)
+				for _, j := range p.Row(i) {
+					if int(j)/width == q {
+						panel.ColIdx = append(panel.ColIdx, j)
+					}
+				}
+				if n := len(panel.ColIdx); n > before {
+					panel.Rows++
+					panel.RowPtr = append(panel.RowPtr, int64(n))
+				}
+			}
+			panels[q] = panel
+		}
+		for _, kb := range []int64{32, 128, 512} {
+			want := 0.0
+			for q := range panels {
+				want += float64(lru(&panels[q], 4*k, 12, float64(kb<<10)))
+			}
+			m := testMachine(1)
+			m.Measured.Levels[1].Bytes = kb << 10
+			hits := func(f *Profile) float64 {
+				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
+				return math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
+			}
+			if got := hits(f); math.Abs(got-want) > 0.025*float64(f.NNZ) {
+				t.Errorf("panels of %d, %d KB: %.0f hits expected, %.0f simulated, of %d", width, kb, got, want, f.NNZ)
+			}
+			worst = math.Max(worst, math.Abs(hits(&even)-want)/float64(f.NNZ))
+		}
+	}
+	if worst < 0.1 {
+		t.Errorf("without regions as well all are within %.3f: the test shows nothing", worst)
+	}
+}
+
 // The hits that the model expects of a cache are those of an exact simulation.
 func TestHitsAgainstLRU(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))

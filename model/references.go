@@ -7,15 +7,25 @@ import (
 	"sddmmkit/internal/parallel"
 )
 
-// references says how far apart those references of a sequence lie that are to the same column.
+// references says how far apart those references of a sequence lie that are to the same column: to any of them and, unless all regions of
+// neighbouring columns have about as many, region by region.
 //
 // Of many columns only some are looked at, and each stands for as many; what the popular ones among them add too much or too little is
 // taken from the shortest times, at which any cache holds a row (SHARDS with adjustment: Waldspurger et al., FAST 2015). Which they are
 // depends on their numbers alone.
 type references struct {
-	number  int64   // of references
-	columns int64   // different ones
-	each    float64 // columns that one looked at stands for
+	region         // of all columns
+	number int64   // of references
+	each   float64 // columns that one looked at stands for
+
+	regions []region // by increasing column, or nil
+	width   int      // columns of a region; the last may have fewer
+}
+
+// region is what there is to know of the references to some neighbouring columns. Times count the others too.
+type region struct {
+	refs    float64 // references to its columns
+	columns float64 // different ones
 
 	// reuse counts references by the number of references since the one before to the same column; the first to each column is
 	// in none of the bins. gaps has the same, and the stretches before the first and after the last reference.
@@ -32,6 +42,7 @@ const (
 	mostSkipped = 3       // powers of two of columns that one stands for
 	perSlot     = 4       // non-zeros of a chunk for each, for a table of them takes as long to make and to go through as some non-zeros
 	stretch     = 1 << 11 // references that are sorted out at a time
+	mostRegions = 32
 )
 
 // sample says which columns are looked at: those whose slot is below slots.
@@ -47,22 +58,37 @@ func newSample(cols int) sample {
 // slot is a number for each column, with the sample in front. Neighbouring columns, and those with the same low bits, are far apart.
 func (s sample) slot(column int32) uint32 { return uint32(column) * s.factor & s.mask }
 
-// each returns how many of cols columns one of the sample stands for.
-func (s sample) each(cols int) float64 {
-	if s.slots == s.mask+1 {
-		return 1
-	}
-	back, in := s.factor, 0 // Newton's iteration doubles the bits of the inverse that are right: 3, 6, 12, …
+// columns returns the column of each slot of the sample; some are beyond the last column.
+func (s sample) columns() []uint32 {
+	back := s.factor // Newton's iteration doubles the bits of the inverse that are right: 3, 6, 12, …
 	for range 4 {
 		back *= 2 - s.factor*back
 	}
-	for slot := range s.slots {
-		if int64(slot*back&s.mask) < int64(cols) {
+	all := make([]uint32, s.slots)
+	for slot := range all {
+		all[slot] = uint32(slot) * back & s.mask
+	}
+	return all
+}
+
+// each returns how many of cols columns one of the sample stands for, when those are its columns.
+func each(columns []uint32, cols int) float64 {
+	in := 0
+	for _, j := range columns {
+		if int64(j) < int64(cols) {
 			in++
 		}
 	}
 	return float64(cols) / float64(max(in, 1))
 }
+
+// regionOf returns the power of two of columns that a region of cols columns has.
+func regionOf(cols int) int {
+	return max(bits.Len(uint(max(cols-1, 1)))-bits.Len(mostRegions-1), bits.Len(minWidth-1))
+}
+
+// regionsOf returns how many regions cols columns have.
+func regionsOf(cols int) int { return max(cols-1, 0)>>regionOf(cols) + 1 }
 
 // stamp gives references of a chunk their times: how many there were up to each. It gets all from the one numbered from on, in order, and which
 // of them are to have theirs in now.
@@ -78,54 +104,84 @@ func (s sample) chunksOf(refs int64, threads int) int {
 }
 
 // countReferences looks at references to cols columns, chunk by chunk. The stamps of a chunk go on where those of the one before ended; time
-// is counted in steps of 2^shift references. What crosses the border of chunks is added afterwards.
-func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps []stamp) *references {
-	r := &references{number: int64(len(columns)), each: s.each(cols), reuse: newHistogram(), gaps: newHistogram()}
+// is counted in steps of 2^shift references. What crosses the border of chunks is added afterwards. inRegion has, when that is done, how many of
+// the references drawn from each chunk the regions have.
+func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps []stamp, inRegion [][]int64) *references {
+	sampled := s.columns()
+	r := &references{number: int64(len(columns)), each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
 	table := make([]seen, chunks)
-	again, firsts := make([]histogram, chunks), make([]histogram, chunks)
+	again, firsts := make([][]histogram, chunks), make([][]histogram, chunks)
 	parallel.Ranges(chunks, r.number, func(c int, lo, hi int64) {
-		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], lo, stamps[c], c == 0)
+		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, stamps[c], c == 0)
 	})
-	for c := range again {
-		r.reuse.merge(again[c])
-		r.gaps.merge(firsts[c])
+	counts := sumOf(inRegion)
+	for g := range r.regions {
+		at := &r.regions[g]
+		at.reuse, at.gaps = newHistogram(), newHistogram()
+		for c := range again {
+			at.reuse.merge(again[c][g])
+		}
+		at.gaps.merge(firsts[0][g])
 	}
 	end := uint32((r.number-1)>>shift) + 1
-	active := 0
-	for slot := range s.slots {
+	for slot, column := range sampled {
+		var at *region
 		last := uint32(0)
 		for c, t := range table {
 			switch {
 			case t.last[slot] == 0:
 				continue
 			case last != 0:
-				r.reuse.add(uint64(t.first[slot] - last))
-			case c > 0:
-				r.gaps.add(uint64(t.first[slot]))
+				at.reuse.add(uint64(t.first[slot] - last))
+			default:
+				at = &r.regions[column>>regionOf(cols)]
+				if c > 0 {
+					at.gaps.add(uint64(t.first[slot]))
+				}
 			}
 			last = t.last[slot]
 		}
 		if last != 0 {
-			r.gaps.add(uint64(end - last + 1))
-			active++
+			at.gaps.add(uint64(end - last + 1))
+			at.columns += r.each
 		}
 	}
-	r.gaps.merge(r.reuse)
-	r.reuse.scale(shift)
-	r.gaps.scale(shift)
-	r.columns = min(max(int64(math.Round(float64(active)*r.each)), 1), int64(cols), r.number)
-	r.sumUp()
+	drawn := 0.0
+	for _, n := range counts {
+		drawn += float64(n)
+	}
+	r.region = region{refs: float64(r.number), reuse: newHistogram(), gaps: newHistogram()}
+	uneven := 0.0 // 1 where regions have references as they have columns
+	for g, n := range counts {
+		at := &r.regions[g]
+		at.gaps.merge(at.reuse)
+		at.reuse.scale(shift)
+		at.gaps.scale(shift)
+		share := float64(n) / math.Max(drawn, 1)
+		at.refs = float64(r.number) * share
+		at.sumUp(r.each)
+		uneven += share * (float64(n) - 1) / math.Max(drawn-1, 1) * float64(cols) / float64(min(r.width, cols-g*r.width))
+		r.columns += at.columns
+		r.reuse.merge(at.reuse)
+		r.gaps.merge(at.gaps)
+	}
+	r.columns = math.Min(math.Max(math.Round(r.columns), 1), float64(min(int64(cols), r.number)))
+	if uneven <= unequal {
+		r.regions = nil
+	}
+	r.sumUp(r.each)
 	return r
 }
 
-// lookAt counts the times between the references of a chunk, and in the first chunk also those before the first ones.
-func (s sample) lookAt(columns []int32, from int64, times stamp, first bool) (t seen, again, firsts histogram) {
+// lookAt counts the times between the references of a chunk, region by region, and in the first chunk also those before the first ones.
+func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first bool) (t seen, again, firsts []histogram) {
 	t.last = make([]uint32, s.slots)
 	if !first {
 		t.first = make([]uint32, s.slots)
 	}
 	factor, mask, slots := s.factor, s.mask, uint64(s.slots) // in registers
-	both := make(histogram, 2*bins)                          // without a branch that is hard to predict
+	shift, regions := regionOf(cols)&31, regionsOf(cols)
+	all := make(histogram, 2*bins*regions) // without a branch that is hard to predict
 	var now [stretch]uint32
 	var kept [stretch]uint16
 	for len(columns) > 0 {
@@ -140,77 +196,86 @@ func (s sample) lookAt(columns []int32, from int64, times stamp, first bool) (t 
 			slot, time := s.slot(some[z]), now[z&(stretch-1)]
 			before := t.last[slot]
 			t.last[slot] = time
-			bin := bin(uint64(time - before))
+			bin := 2*bins*int(some[z]>>shift) + bin(uint64(time-before))
 			if before == 0 {
 				bin += bins
 				if !first {
 					t.first[slot] = time
 				}
 			}
-			tally := &both[bin]
+			tally := &all[bin]
 			tally.count++
 			tally.sum += int64(time - before)
 		}
 		columns, from = columns[len(some):], from+int64(len(some))
 	}
-	if again = both[:bins]; first {
-		firsts = both[bins:]
+	for len(all) > 0 {
+		again, firsts = append(again, all[:bins]), append(firsts, all[bins:2*bins])
+		all = all[2*bins:]
 	}
 	return t, again, firsts
 }
 
-// sumUp fills in the running sums of the histograms.
-func (r *references) sumUp() {
-	n := len(r.gaps)
-	r.gapsFrom, r.gapLengthFrom, r.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
+// sumUp fills in the running sums of the histograms, where one column of a sample stands for each.
+func (g *region) sumUp(each float64) {
+	n := len(g.gaps)
+	g.gapsFrom, g.gapLengthFrom, g.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for b := n - 1; b >= 0; b-- {
-		r.gapsFrom[b] = r.gapsFrom[b+1] + r.each*float64(r.gaps[b].count)
-		r.gapLengthFrom[b] = r.gapLengthFrom[b+1] + r.each*float64(r.gaps[b].sum)
+		g.gapsFrom[b] = g.gapsFrom[b+1] + each*float64(g.gaps[b].count)
+		g.gapLengthFrom[b] = g.gapLengthFrom[b+1] + each*float64(g.gaps[b].sum)
 	}
 	for b := range n {
-		r.reuseUpTo[b+1] = r.reuseUpTo[b] + r.each*float64(r.reuse[b].count)
+		g.reuseUpTo[b+1] = g.reuseUpTo[b] + each*float64(g.reuse[b].count)
 	}
-	missing := float64(r.number-r.columns) - r.reuseUpTo[n]
+	missing := g.refs - g.columns - g.reuseUpTo[n]
 	for b := range n {
-		r.reuseUpTo[b+1] = math.Max(r.reuseUpTo[b+1]+missing, 0)
+		g.reuseUpTo[b+1] = math.Max(g.reuseUpTo[b+1]+missing, 0)
 	}
 }
 
 // footprint returns how many different columns a window of refs references has, on average over all
-// windows of that length (Xiang et al., HOTL, ASPLOS 2013):
+// windows of that length.
+func (r *references) footprint(refs float64) float64 {
+	if refs <= 0 {
+		return 0
+	}
+	return math.Max(math.Min(r.region.footprint(refs, r.number), refs), math.Min(1, r.columns))
+}
+
+// footprint returns how many different columns of the region a window of refs of all number references has, on average over all windows of
+// that length (Xiang et al., HOTL, ASPLOS 2013), with n and m the numbers of references and columns:
 //
 //	m − Σ_gaps longer than refs (gap − refs) / (n − refs + 1)
-func (r *references) footprint(refs float64) float64 {
-	m, n := float64(r.columns), float64(r.number)
+func (g *region) footprint(refs float64, number int64) float64 {
+	n := float64(number)
 	switch {
 	case refs <= 0:
 		return 0
-	case r.gapsFrom[0] == 0: // not counted
-		return math.Min(refs, m)
+	case g.gapsFrom[0] == 0: // not counted
+		return math.Min(refs, g.columns)
 	case refs >= n:
-		return m
+		return g.columns
 	}
 	b := bin(uint64(refs)) + 1
-	missing := r.gapLengthFrom[b] - refs*r.gapsFrom[b]
+	missing := g.gapLengthFrom[b] - refs*g.gapsFrom[b]
 	// The bin that refs lies in holds gaps on both sides of it.
 	lo, hi := binStart(b-1), binStart(b)
-	if in, sum := r.each*float64(r.gaps[b-1].count), r.each*float64(r.gaps[b-1].sum); in > 0 {
+	if in, sum := g.gapsFrom[b-1]-g.gapsFrom[b], g.gapLengthFrom[b-1]-g.gapLengthFrom[b]; in > 0 {
 		longer := (hi - refs) / (hi - lo)
 		missing += math.Max(sum*longer-refs*in*longer, 0)
 	}
-	return math.Max(math.Min(m-missing/(n-refs+1), math.Min(m, refs)), math.Min(1, m))
+	return math.Max(math.Min(g.columns-missing/(n-refs+1), g.columns), 0)
 }
 
-// reused returns how many references come at most refs references after the one before to the same
-// column.
-func (r *references) reused(refs float64) float64 {
+// reused returns how many of its references come at most refs of all number references after the one before to the same column.
+func (g *region) reused(refs float64, number int64) float64 {
 	switch {
 	case refs < 1:
 		return 0
-	case refs >= float64(r.number):
-		return r.reuseUpTo[len(r.reuseUpTo)-1]
+	case refs >= float64(number):
+		return g.reuseUpTo[len(g.reuseUpTo)-1]
 	}
 	b := bin(uint64(refs))
 	lo, hi := binStart(b), binStart(b+1)
-	return r.reuseUpTo[b] + (r.reuseUpTo[b+1]-r.reuseUpTo[b])*math.Min((refs-lo+1)/(hi-lo), 1)
+	return g.reuseUpTo[b] + (g.reuseUpTo[b+1]-g.reuseUpTo[b])*math.Min((refs-lo+1)/(hi-lo), 1)
 }

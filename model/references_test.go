@@ -29,7 +29,7 @@ func TestSample(t *testing.T) {
 				}
 			}
 		}
-		each := s.each(cols)
+		each := each(s.columns(), cols)
 		if want := float64(cols) / float64(in); math.Abs(each-want) > 1e-12*want {
 			t.Errorf("%d columns: one stands for %v, want %v", cols, each, want)
 		}
@@ -42,8 +42,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// whole looks at all columns, where NewProfile has a sample.
-func whole(p *sparse.Pattern) *references {
+// whole looks at all columns, where NewProfile has a sample. References are drawn from those in the order of drawnFrom.
+func whole(p *sparse.Pattern, drawnFrom []int32) *references {
 	s := newSample(p.Cols)
 	s.slots = s.mask + 1
 	position := func(from int64, _ []int32, of []uint16, now *[stretch]uint32) {
@@ -51,7 +51,11 @@ func whole(p *sparse.Pattern) *references {
 			now[z] = uint32(from+int64(z)) + 1
 		}
 	}
-	return s.countReferences(p.ColIdx, p.Cols, 1, 0, []stamp{position})
+	inRegion := make([]int64, regionsOf(p.Cols))
+	for z := 0; z < len(drawnFrom); z += drawn {
+		inRegion[drawnFrom[z]>>regionOf(p.Cols)]++
+	}
+	return s.countReferences(p.ColIdx, p.Cols, 1, 0, []stamp{position}, [][]int64{inRegion})
 }
 
 // What a sample of 4000 to 8000 columns says is what all of them say, nearly: within three standard errors of a sum of as many.
@@ -60,7 +64,7 @@ func TestSampled(t *testing.T) {
 	for name, p := range map[string]*sparse.Pattern{
 		"uniform": uniform(rng, 8000, 60_000, 30), "skewed": skewed(rng, 8000, 60_000, 30), "local": local(rng, 8000, 60_000, 30),
 	} {
-		f, all := NewProfile(p, 2), whole(p)
+		f, all := NewProfile(p, 2), whole(p, p.ColIdx)
 		if f.all.each < 7 || all.each != 1 {
 			t.Fatalf("%s: one of %v columns, and one of %v", name, f.all.each, all.each)
 		}
@@ -70,12 +74,12 @@ func TestSampled(t *testing.T) {
 				t.Errorf("%s: %s %.0f is %.0f, want %.0f", name, what, at, got, want)
 			}
 		}
-		near("columns", 0, float64(f.ActiveCols), float64(all.columns), float64(all.columns))
+		near("columns", 0, float64(f.ActiveCols), all.columns, all.columns)
 		for refs := 16.0; refs < float64(p.NNZ()); refs *= 1.7 {
 			near("footprint of", refs, f.all.footprint(refs), all.footprint(refs), all.footprint(refs))
-			near("references within", refs, f.all.reused(refs), all.reused(refs), float64(p.NNZ()))
+			near("references within", refs, f.all.reused(refs, p.NNZ()), all.reused(refs, p.NNZ()), float64(p.NNZ()))
 		}
-		near("all references", 0, f.all.reused(1e12), float64(p.NNZ()-f.ActiveCols), 1)
+		near("all references", 0, f.all.reused(1e12, p.NNZ()), float64(p.NNZ()-f.ActiveCols), 1)
 		if got := NewProfile(p, 7); !reflect.DeepEqual(got, f) {
 			t.Errorf("%s: 7 threads give another profile", name)
 		}
@@ -120,7 +124,7 @@ func TestClasses(t *testing.T) {
 	}
 	sorted := slices.Clone(p.ColIdx)
 	slices.SortStableFunc(sorted, func(a, b int32) int { return int(a&(classes-1)) - int(b&(classes-1)) })
-	want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted})
+	want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted}, p.ColIdx)
 	for _, threads := range []int{1, 2, 5} {
 		if f := NewProfile(p, threads); !reflect.DeepEqual(f.inClasses, want) {
 			t.Errorf("%d threads: not the references sorted by class", threads)
