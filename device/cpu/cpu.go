@@ -20,7 +20,7 @@ type Device struct {
 	bytes   atomic.Int64
 
 	measuring sync.Mutex
-	measured  map[string]device.Measured // by loop
+	measured  map[string]looked // by loop
 }
 
 var _ device.Host = (*Device)(nil)

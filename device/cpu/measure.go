@@ -17,19 +17,22 @@ var _ device.Measurer = (*Device)(nil)
 // Measure implements device.Measurer: the bandwidth of each cache and of the memory, for one thread
 // and for all of them, and how much of the caches can be used. The first call on a machine takes
 // about two seconds, up to three times as long where other programs disturb it; the result is kept in the user's
-// cache folder, for each model of processor, number of threads and loop (see the environment variable SDDMMKIT_CACHE). The first call
-// of a program that finds one there looks for two milliseconds whether the machine is faster now, and measures again if it is.
+// cache folder, for each model of processor, number of threads and loop (see the environment variable SDDMMKIT_CACHE). A call that
+// finds one looks for two milliseconds whether the machine is faster now, at most every ten seconds, and measures again if it is.
 func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured, error) {
 	if g.Read == nil {
 		g = device.Gather{Name: "go", Read: readRows}
 	}
 	d.measuring.Lock()
 	defer d.measuring.Unlock()
-	if m, ok := d.measured[g.Name]; ok {
-		return m, nil
+	known, ok := d.measured[g.Name]
+	if ok && time.Since(known.at) < lookEvery {
+		return known.Measured, nil
 	}
-	store := newStore(d.props, g.Name)
-	m, ok := store.load()
+	store, m := newStore(d.props, g.Name), known.Measured
+	if !ok {
+		m, ok = store.load()
+	}
 	if ok {
 		slow, err := measuredSlow(ctx, d.props, g, m)
 		if err != nil {
@@ -48,11 +51,20 @@ func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured,
 		}
 	}
 	if d.measured == nil {
-		d.measured = map[string]device.Measured{}
+		d.measured = map[string]looked{}
 	}
-	d.measured[g.Name] = m
+	d.measured[g.Name] = looked{m, time.Now()}
 	return m, nil
 }
+
+// looked is a measurement, and when the machine was looked at last.
+type looked struct {
+	device.Measured
+	at time.Time
+}
+
+// lookEvery is how long no look at the machine is taken after one: slow moments last from seconds to hours.
+const lookEvery = 10 * time.Second
 
 // slowMoment is how many times as fast as measured the nearest cache is when the measurement was taken in a slow moment: caches near a core
 // suffer more than others from a program on the same core, and then all choices are wrong.

@@ -309,6 +309,17 @@ func TestMeasureAgainWhenFaster(t *testing.T) {
 		if again := nearest(got) != nearest(kept); again != c.again || !ok || nearest(stored) != nearest(got) {
 			t.Errorf("kept %v of the rates: measured again %v, and kept %v", c.by, again, nearest(stored) == nearest(got))
 		}
+		// The same program looks again, but not at once.
+		for _, ago := range []time.Duration{0, lookEvery} {
+			d.measured[g.Name] = looked{kept, time.Now().Add(-ago)}
+			got, err := d.Measure(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again := nearest(got) != nearest(kept); again != (c.again && ago > 0) {
+				t.Errorf("%v of the rates, looked at %v ago: measured again %v", c.by, ago, again)
+			}
+		}
 	}
 }
 
