@@ -30,11 +30,12 @@
 //     these classes are read more often than others, as in R-MAT graphs, reuse times are counted within each, which has 1/256 of the
 //     cache.
 //   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints
-//     shrink by p, and more hits. Segments pay: each touches its row of A, or reads and writes its row
-//     of C, and whole lines of the arrays of values.
+//     shrink by p, and more hits. Where some regions of columns are more popular than others, times are counted
+//     by region, and each panel has the hits of its own. Segments pay: each touches its row of A, or reads and
+//     writes its row of C, and whole lines of the arrays of values.
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured). What is read or written in order of address streams, half hidden behind the rest, less where rows are long; rows of A
-//     that do not follow the one before, in narrow panels and in slices of K, are gathered.
+//     that do not follow the one before, in narrow panels and in slices of K, and the values of segments in panels, are gathered.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //
