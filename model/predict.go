@@ -296,8 +296,10 @@ func (w *work) rows() {
 	l := w.holding(w.call())
 	w.thread += w.segs * w.slices * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 	times := w.segs * w.slices
+	near, again := w.again()
 	if w.op != SDDMM {
-		w.stream(2 * times * w.row) // fetched, and written back
+		w.streamAt(l, 2*times*w.row*(1-again)) // fetched, and written back
+		w.streamAt(near, 2*times*w.row*again)
 		return
 	}
 	next := 0.0 // share of the rows of A that follow the one before
@@ -305,23 +307,46 @@ func (w *work) rows() {
 		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
 	}
 	w.stream(times * next * w.row)
-	first := w.first()
-	w.fetch(l, times*(1-next)*first, w.row)
-	w.fetch(w.between(), times*(1-next)*(1-first), w.row)
+	w.fetch(l, times*(1-next)*(1-again), w.row)
+	w.fetch(near, times*(1-next)*again, w.row)
+}
+
+// again returns the first level that threads share, and the share of segments whose row of A or C it still has from a panel before: of the rows
+// that a panel reads, those that the panels before it, as many as the level holds, read too. Too much passes through private caches.
+func (w *work) again() (level int, share float64) {
+	for level < len(w.Measured.Levels)-1 && !w.Measured.Levels[level].Shared {
+		level++
+	}
+	if w.panels == 1 {
+		return level, 0
+	}
+	c := w.capacity(level)
+	all, again := 0.0, 0.0
+	w.panelsOf(w.f.all, 1, func(p *panel) {
+		rows := func(panels float64) float64 { return w.f.activeRows(p.refs * panels) } // that as many panels like this one read
+		touched := func(panels float64) float64 {
+			// Rows of B of one more, for between two reads of a row of A there is the rest of one panel and the beginning of another.
+			return (panels+1)*p.most*w.row + rows(panels)*w.perSegment() + panels*p.refs*w.perNonZero()
+		}
+		held, more := 0.0, 1.0 // at least, at most
+		for more < w.panels && touched(more) <= c {
+			held, more = more, 2*more
+		}
+		for more > held+1 {
+			if mid := math.Floor((held + more) / 2); touched(mid) <= c {
+				held = mid
+			} else {
+				more = mid
+			}
+		}
+		all += rows(1) / p.part
+		again += (rows(1) + rows(held) - rows(held+1)) / p.part
+	})
+	return level, math.Max(math.Min(again/math.Max(all, 1), 1-w.first()), 0)
 }
 
 // first is the share of segments that are the first of their row.
 func (w *work) first() float64 { return math.Min(float64(w.f.ActiveRows)/math.Max(w.segs, 1), 1) }
-
-// between returns the level in which a row of A is that was read in one of the panels before: one that holds what a panel touches, but none
-// of a core alone, which too much passes through.
-func (w *work) between() int {
-	l := w.holding((float64(w.f.ActiveCols)*w.row + w.segs*w.perSegment() + float64(w.f.NNZ)*w.perNonZero()) / w.panels)
-	for l < len(w.Measured.Levels)-1 && !w.Measured.Levels[l].Shared {
-		l++
-	}
-	return l
-}
 
 // fetch adds pieces of so many bytes that lie apart in a level.
 func (w *work) fetch(l int, pieces, bytes float64) {
@@ -331,8 +356,10 @@ func (w *work) fetch(l int, pieces, bytes float64) {
 
 // stream adds bytes that are read or written in order of address. All that a call touches passes before
 // they come again.
-func (w *work) stream(bytes float64) {
-	l := w.holding(w.call())
+func (w *work) stream(bytes float64) { w.streamAt(w.holding(w.call()), bytes) }
+
+// streamAt adds bytes that are read from or written to a level in order of address.
+func (w *work) streamAt(l int, bytes float64) {
 	seen := min(overlap+overlapLonger*max(w.row/SliceBytes-1, 0), 1)
 	w.thread += seen * w.Measured.StreamSeconds(l, bytes, w.Threads)
 	w.bytes[l] += bytes

@@ -151,3 +151,9 @@ func (f *Profile) segments(width float64) float64 {
 	}
 	return a * math.Pow(b/a, s-float64(k))
 }
+
+// activeRows returns how many rows have non-zeros in a panel with so many of them.
+func (f *Profile) activeRows(nnz float64) float64 {
+	width := min(nnz/math.Max(float64(f.NNZ), 1), 1) * float64(f.Cols)
+	return min(f.segments(width)*width/math.Max(float64(f.Cols), 1), nnz)
+}

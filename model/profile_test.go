@@ -151,47 +151,72 @@ func TestHugeShape(t *testing.T) {
 	}
 }
 
-// lru simulates a cache of bytes bytes that rows of B and A of row bytes each and the arrays of
-// non-zeros pass through, and returns how many reads of rows of B hit.
-func lru(p *sparse.Pattern, row, perNonZero, bytes float64) int {
-	type entry struct {
-		key  int
-		size float64
-	}
-	order, at, used, hits := list.New(), map[int]*list.Element{}, 0.0, 0
-	touch := func(key int, size float64) bool {
-		e, ok := at[key]
-		if ok {
-			order.MoveToFront(e)
-		} else {
-			at[key] = order.PushFront(entry{key, size})
-			used += size
-			for used > bytes && order.Len() > 1 {
-				old := order.Remove(order.Back()).(entry)
-				delete(at, old.key)
-				used -= old.size
-			}
-		}
-		return ok
-	}
-	for i := range p.Rows {
-		touch(-1-i, row)
-		for z := p.RowPtr[i]; z < p.RowPtr[i+1]; z++ {
-			if touch(int(p.ColIdx[z]), row) {
-				hits++
-			}
-			touch(p.Cols+int(z), perNonZero)
-		}
-	}
-	return hits
+// cache is one with the least recently used entries driven out.
+type cache struct {
+	bytes, used float64
+	order       *list.List // of entries, the latest first
+	at          map[int]*list.Element
 }
 
-// Panels in which most of the non-zeros are have fewer hits than those of their share, and the others more.
-func TestHitsInPanels(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
-	const k, cols, perRow = 128, 8192, 40
-	// Few rows of B are read most of the time, in the first panels as in an R-MAT graph.
-	p := pattern(4000, cols, perRow, func(int) int {
+type entry struct {
+	key  int
+	size float64
+}
+
+func newCache(bytes float64) *cache {
+	return &cache{bytes: bytes, order: list.New(), at: map[int]*list.Element{}}
+}
+
+// touch reads an entry of so many bytes, and reports whether it was there.
+func (c *cache) touch(key int, size float64) bool {
+	e, ok := c.at[key]
+	if ok {
+		c.order.MoveToFront(e)
+		return true
+	}
+	c.at[key] = c.order.PushFront(entry{key, size})
+	c.used += size
+	for c.used > c.bytes && c.order.Len() > 1 {
+		old := c.order.Remove(c.order.Back()).(entry)
+		delete(c.at, old.key)
+		c.used -= old.size
+	}
+	return false
+}
+
+// lru simulates a cache of bytes bytes that rows of B and A of row bytes each and the arrays of
+// non-zeros pass through, panel by panel of width columns, and returns how many reads of rows of B hit, and of rows of A, which are read once
+// for each of so many segments.
+func lru(p *sparse.Pattern, width int, row, perNonZero, bytes float64) (hits, again, segments int) {
+	c := newCache(bytes)
+	for q := 0; q < p.Cols; q += width {
+		for i := range p.Rows {
+			begun := false
+			for z := p.RowPtr[i]; z < p.RowPtr[i+1]; z++ {
+				j := int(p.ColIdx[z])
+				if j < q || j >= q+width {
+					continue
+				}
+				if !begun {
+					begun = true
+					segments++
+					if c.touch(-1-i, row) {
+						again++
+					}
+				}
+				if c.touch(j, row) {
+					hits++
+				}
+				c.touch(p.Cols+int(z), perNonZero)
+			}
+		}
+	}
+	return hits, again, segments
+}
+
+// popular has few columns that are read most of the time, the first ones as in an R-MAT graph.
+func popular(rng *rand.Rand, rows, cols, perRow int) *sparse.Pattern {
+	return pattern(rows, cols, perRow, func(int) int {
 		j := 0
 		for bit := cols / 2; bit > 0; bit /= 2 {
 			if rng.Float64() < 0.24 {
@@ -200,6 +225,42 @@ func TestHitsInPanels(t *testing.T) {
 		}
 		return j
 	})
+}
+
+// A row of A that is read again in a later panel is where a simulation finds it.
+func TestRowsOfAAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	const k, cols = 32, 8192
+	sum, unlike, n := 0.0, 0.0, 0.0
+	for name, p := range map[string]*sparse.Pattern{
+		"uniform": uniform(rng, 2000, cols, 40), "short rows": uniform(rng, 16_000, cols, 5),
+		"skewed": skewed(rng, 2000, cols, 40), "popular": popular(rng, 2000, cols, 40),
+	} {
+		f := NewProfile(p, 2)
+		for _, width := range []int{2048, 512, 128} {
+			for _, kb := range []int64{128, 512, 2048} {
+				_, again, segments := lru(p, width, 4*k, 12, float64(kb<<10))
+				m := testMachine(1)
+				m.Measured.Levels[2].Bytes = kb << 10
+				level, got := newWork(m, SDDMM, f, k, 4, Tile{Tj: width}).again()
+				want := float64(again) / float64(segments)
+				if level != 2 || math.Abs(got-want) > 0.2 {
+					t.Errorf("%s, panels of %d, %d KB: %.3f expected in level %d, %.3f simulated", name, width, kb, got, level, want)
+				}
+				sum, unlike, n = sum+math.Abs(got-want), unlike+math.Min(want, 1-want), n+1
+			}
+		}
+	}
+	// unlike: by how much the better one of all and none would be off.
+	if sum > 0.04*n || unlike < 0.08*n {
+		t.Errorf("off by %.3f on average, where all or none are by %.3f", sum/n, unlike/n)
+	}
+}
+
+// Panels in which most of the non-zeros are have fewer hits than those of their share, and the others more.
+func TestHitsInPanels(t *testing.T) {
+	const k, cols = 128, 8192
+	p := popular(rand.New(rand.NewPCG(9, 10)), 4000, cols, 40)
 	f := NewProfile(p, 2)
 	even := *f
 	one := *f.all
@@ -210,28 +271,9 @@ func TestHitsInPanels(t *testing.T) {
 		widths = widths[2:3]
 	}
 	for _, width := range widths {
-		panels := make([]sparse.Pattern, cols/width)
-		for q := range panels {
-			panel := sparse.Pattern{Cols: cols, RowPtr: []int64{0}}
-			for i := range p.Rows {
-				before := len(panel.ColIdx)
-				for _, j := range p.Row(i) {
-					if int(j)/width == q {
-						panel.ColIdx = append(panel.ColIdx, j)
-					}
-				}
-				if n := len(panel.ColIdx); n > before {
-					panel.Rows++
-					panel.RowPtr = append(panel.RowPtr, int64(n))
-				}
-			}
-			panels[q] = panel
-		}
 		for _, kb := range []int64{32, 128, 512} {
-			want := 0.0
-			for q := range panels {
-				want += float64(lru(&panels[q], 4*k, 12, float64(kb<<10)))
-			}
+			reads, _, _ := lru(p, width, 4*k, 12, float64(kb<<10))
+			want := float64(reads)
 			m := testMachine(1)
 			m.Measured.Levels[1].Bytes = kb << 10
 			hits := func(f *Profile) float64 {
@@ -262,7 +304,8 @@ func TestHitsAgainstLRU(t *testing.T) {
 			m.Measured.Levels[1].Bytes = kb << 10
 			w := newWork(m, SDDMM, f, k, 4, Tile{})
 			got := math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
-			want := float64(lru(p, 4*k, 12, float64(kb<<10)))
+			reads, _, _ := lru(p, p.Cols, 4*k, 12, float64(kb<<10))
+			want := float64(reads)
 			if math.Abs(got-want) > 0.02*float64(f.NNZ) {
 				t.Errorf("%s, %d KB: %.0f hits expected, %.0f simulated, of %d", name, kb, got, want, f.NNZ)
 			}

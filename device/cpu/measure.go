@@ -233,7 +233,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 			return m, err
 		}
 	}
-	m.Levels = medians(rounds)
+	m.Levels = ofRounds(rounds)
 	curve, err := b.sweep(l2/2, size)
 	if err != nil {
 		return m, err
@@ -328,11 +328,11 @@ func (b *bench) levels(points []point, size int64) ([]device.Level, error) {
 	return all, nil
 }
 
-// medians returns the levels with the medians of their rates: one number takes less than a millisecond to measure, and a single
-// interruption halves it.
-func medians(rounds [repeats][]device.Level) []device.Level {
+// ofRounds returns the levels with the best rates of caches, which others only make slower, and the medians of those of memory, which others
+// always use: one number takes less than a millisecond to measure, and a single interruption halves it.
+func ofRounds(rounds [repeats][]device.Level) []device.Level {
 	all := slices.Clone(rounds[0])
-	middle := func(rate func(l *device.Level) *device.Rate, i int) {
+	pick := func(rate func(l *device.Level) *device.Rate, i int) {
 		var one, together [repeats]float64
 		for n := range rounds {
 			r := rate(&rounds[n][i])
@@ -341,17 +341,21 @@ func medians(rounds [repeats][]device.Level) []device.Level {
 		slices.Sort(one[:])
 		slices.Sort(together[:])
 		r := rate(&all[i])
-		r.One, r.All = one[repeats/2], together[repeats/2]
+		n := repeats - 1
+		if all[i].Bytes == 0 {
+			n = repeats / 2
+		}
+		r.One, r.All = one[n], together[n]
 	}
 	for i := range all {
 		all[i].Gather, all[i].Spread = slices.Clone(all[i].Gather), slices.Clone(all[i].Spread)
 		for k := range all[i].Gather {
-			middle(func(l *device.Level) *device.Rate { return &l.Gather[k] }, i)
+			pick(func(l *device.Level) *device.Rate { return &l.Gather[k] }, i)
 		}
 		for k := range all[i].Spread {
-			middle(func(l *device.Level) *device.Rate { return &l.Spread[k] }, i)
+			pick(func(l *device.Level) *device.Rate { return &l.Spread[k] }, i)
 		}
-		middle(func(l *device.Level) *device.Rate { return &l.Stream }, i)
+		pick(func(l *device.Level) *device.Rate { return &l.Stream }, i)
 	}
 	return all
 }
