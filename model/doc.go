@@ -32,7 +32,8 @@
 //   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints
 //     shrink by p, and more hits. Where some regions of columns are more popular than others, times are counted
 //     by region, and each panel has the hits of its own. Segments pay: each touches its row of A, or reads and
-//     writes its row of C, and whole lines of the arrays of values.
+//     writes its row of C, and whole lines of the arrays of values. Such a row comes from a shared cache if one of the
+//     panels before that it still holds has read it too.
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured). What is read or written in order of address streams, half hidden behind the rest, less where rows are long; rows of A
 //     that do not follow the one before, in narrow panels and in slices of K, and the values of segments in panels, are gathered.

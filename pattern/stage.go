@@ -59,15 +59,26 @@ func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, row
 // copyPays reports whether whole rows are to be copied, so that they begin on cache lines: where there is little padding, or where a row
 // lies in one line for it and all of them still in half of a private cache.
 func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
-	line, padded := wholeLines[T](1), wholeLines[T](cols)
-	if stride%line == 0 || rows == 0 || r.NNZ/int64(rows) < model.OftenRead {
+	to, line := padded[T](cols), wholeLines[T](1)
+	if stride%min(to, line) == 0 || rows == 0 || r.NNZ/int64(rows) < model.OftenRead {
 		return false
 	}
-	if (padded-cols)*stagePad <= cols {
+	if (to-cols)*stagePad <= cols {
 		return true
 	}
 	host, ok := r.dev.(device.Host)
-	return ok && padded == line && 2*cols > line && Near(host, 2*rows, lineBytes)
+	return ok && to <= line && 2*cols > to && cols > narrow && Near(host, 2*rows, to*int(unsafe.Sizeof(*new(T))))
+}
+
+// narrow is the most columns whose rows are loaded several at a time, fastest where they follow each other.
+const narrow = 4
+
+// padded returns the stride of copied rows of so many columns: whole lines, or half of one.
+func padded[T float32 | float64](cols int) int {
+	if half := wholeLines[T](1) / 2; cols <= half {
+		return half
+	}
+	return wholeLines[T](cols)
 }
 
 // wholeLines rounds a number of elements up to whole cache lines.
@@ -87,7 +98,7 @@ func copyRows[T float32 | float64](ctx context.Context, r *Resident, rows int, c
 	elems := 0
 	for n, c := range columns {
 		if copies[n].Stride = c.Hi - c.Lo; c.Hi-c.Lo > 1 {
-			copies[n].Stride = wholeLines[T](c.Hi - c.Lo)
+			copies[n].Stride = padded[T](c.Hi - c.Lo)
 		}
 		elems += copies[n].Stride
 	}

@@ -79,21 +79,26 @@ func testStage[T float32 | float64](t *testing.T) {
 	}
 }
 
-// Rows of more than half a line lie in one line each, as long as half of a private cache holds all of them.
+// Rows of more than half a line lie in one line each, and rows of more than a quarter two in one, as long as half of a private cache holds
+// all of them. Up to four columns they follow each other.
 func TestStageInOneLine(t *testing.T) {
-	most := int(cpu.New(1).Props().L2Bytes / 2 / 64)
-	for rows, want := range map[int]bool{most: most > 0, most + 1: false} {
-		r := upload(t, cpu.New(1), full(64, rows))
-		data := make([]float32, 9*rows)
-		got, stride, err := stage(context.Background(), r, data, rows, 9, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if staged := stride == 16; staged != want {
-			t.Errorf("%d of %d rows: a stride of %d", rows, most, stride)
-		}
-		if want && (uintptr(unsafe.Pointer(&got[0]))%64 != 0 || &got[0] == &data[0]) {
-			t.Error("rows of the copy do not begin on lines")
+	half := int(cpu.New(1).Props().L2Bytes / 2)
+	for cols, want := range map[int]int{13: 16, 9: 16, 7: 8, 5: 8, 4: 4, 3: 3} {
+		most := half / (4 * want)
+		for _, rows := range []int{most, most + 1} {
+			r := upload(t, cpu.New(1), full(64, rows))
+			data := make([]float32, cols*rows)
+			got, stride, err := stage(context.Background(), r, data, rows, cols, cols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied := rows > 0 && rows == most && cols != want
+			if copied && stride != want || !copied && stride != cols {
+				t.Errorf("%d columns, %d of %d rows: a stride of %d", cols, rows, most, stride)
+			}
+			if copied && (uintptr(unsafe.Pointer(&got[0]))%64 != 0 || &got[0] == &data[0]) {
+				t.Errorf("%d columns: rows of the copy do not begin on lines", cols)
+			}
 		}
 	}
 }
