@@ -57,7 +57,7 @@ func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, row
 }
 
 // copyPays reports whether whole rows are to be copied, so that they begin on cache lines: where there is little padding, or where a row
-// lies in one line for it and all of them still in half of a private cache.
+// lies in one line for it and all of them still in half of a private cache. Narrow ones are loaded fastest where they follow each other.
 func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 	to, line := padded[T](cols), wholeLines[T](1)
 	if stride%min(to, line) == 0 || rows == 0 || r.NNZ/int64(rows) < model.OftenRead {
@@ -67,11 +67,8 @@ func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 		return true
 	}
 	host, ok := r.dev.(device.Host)
-	return ok && to <= line && 2*cols > to && cols > narrow && Near(host, 2*rows, to*int(unsafe.Sizeof(*new(T))))
+	return ok && to <= line && 2*cols > to && cols > asm.Narrow && Near(host, 2*rows, to*int(unsafe.Sizeof(*new(T))))
 }
-
-// narrow is the most columns whose rows are loaded several at a time, fastest where they follow each other.
-const narrow = 4
 
 // padded returns the stride of copied rows of so many columns: whole lines, or half of one.
 func padded[T float32 | float64](cols int) int {
