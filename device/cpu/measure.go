@@ -182,7 +182,7 @@ const (
 	// Each thread reads so many samples without a pause, the first half of them untimed: an operation runs all the time too, and
 	// what it finds in a shared cache is what it brought there faster than others drive it out.
 	samples = 32
-	repeats = 3 // of all that is measured, one after the other; the medians count
+	repeats = 3 // of all that is measured, one after the other; ofRounds picks
 )
 
 // rowSizes are the lengths of rows in bytes at which rates are measured.
