@@ -321,14 +321,14 @@ func (w *work) again() (level int, share float64) {
 		return level, 0
 	}
 	c := w.capacity(level)
-	all, again := 0.0, 0.0
+	reads, found := 0.0, 0.0
 	w.panelsOf(w.f.all, 1, func(p *panel) {
 		rows := func(panels float64) float64 { return w.f.activeRows(p.refs * panels) } // that as many panels like this one read
 		touched := func(panels float64) float64 {
 			// Rows of B of one more, for between two reads of a row of A there is the rest of one panel and the beginning of another.
 			return (panels+1)*p.most*w.row + rows(panels)*w.perSegment() + panels*p.refs*w.perNonZero()
 		}
-		held, more := 0.0, 1.0 // at least, at most
+		held, more := 0.0, 1.0 // panels whose all it holds, and too many of them
 		for more < w.panels && touched(more) <= c {
 			held, more = more, 2*more
 		}
@@ -339,10 +339,10 @@ func (w *work) again() (level int, share float64) {
 				more = mid
 			}
 		}
-		all += rows(1) / p.part
-		again += (rows(1) + rows(held) - rows(held+1)) / p.part
+		reads += rows(1) / p.part
+		found += (rows(1) + rows(held) - rows(held+1)) / p.part
 	})
-	return level, math.Max(math.Min(again/math.Max(all, 1), 1-w.first()), 0)
+	return level, math.Max(math.Min(found/math.Max(reads, 1), 1-w.first()), 0)
 }
 
 // first is the share of segments that are the first of their row.

@@ -358,3 +358,26 @@ func BenchmarkMeasure(b *testing.B) {
 		b.Logf("%+v", m)
 	}
 }
+
+// Of the rounds the best counts for caches, and the median for memory.
+func TestOfRounds(t *testing.T) {
+	var rounds [repeats][]device.Level
+	for n, rate := range []float64{2, 9, 5} {
+		r := device.Rate{RowBytes: 64, One: rate, All: 10 * rate}
+		cache := device.Level{Name: "L3", Bytes: 1 << 20, Shared: true, Gather: []device.Rate{r}, Spread: []device.Rate{r}, Stream: r}
+		memory := cache
+		memory.Bytes = 0
+		rounds[n] = []device.Level{cache, memory}
+	}
+	for i, want := range []float64{9, 5} {
+		l := ofRounds(rounds)[i]
+		for _, r := range []device.Rate{l.Gather[0], l.Spread[0], l.Stream} {
+			if r.One != want || r.All != 10*want {
+				t.Errorf("level %d: %v, want %v", i, r, want)
+			}
+		}
+	}
+	if rounds[0][0].Gather[0].One != 2 {
+		t.Error("the first round was written over")
+	}
+}
