@@ -264,14 +264,14 @@ func TestHitsGrow(t *testing.T) {
 	}
 }
 
-// Rows of A that do not follow each other are gathered, which takes longer than a stream of as many bytes. Rows of C are not waited for.
+// Rows of A or C that do not follow each other are gathered, which takes longer than a stream of as many bytes.
 func TestRowsApart(t *testing.T) {
 	m, f := testMachine(2), wide(200_000, 400_000, 5)
 	for _, op := range []Op{SDDMM, SpMM} {
 		apart := *f
 		apart.Rows *= 4
 		near, far := m.Predict(op, f, 128, 4, Tile{Tj: f.Cols}), m.Predict(op, &apart, 128, 4, Tile{Tj: f.Cols})
-		if (far.Seconds > near.Seconds) != (op == SDDMM) || far.Seconds < near.Seconds {
+		if far.Seconds <= near.Seconds {
 			t.Errorf("%v: %v seconds where three of four rows are empty, %v where none is", op, far.Seconds, near.Seconds)
 		}
 		for l := range near.Levels {
@@ -283,6 +283,33 @@ func TestRowsApart(t *testing.T) {
 		slices := Tile{Tj: f.Cols, Tk: 128}
 		if a, b := m.Predict(op, f, 512, 4, slices).Seconds, m.Predict(op, &apart, 512, 4, slices).Seconds; math.Abs(a-b) > 1e-9*a {
 			t.Errorf("%v in slices: %v seconds where three of four rows are empty, %v where none is", op, b, a)
+		}
+	}
+}
+
+// Segments of few non-zeros find lines of values that the panel before has touched, as far as rows of A are found again.
+func TestLinesOfValuesAgain(t *testing.T) {
+	m, f := testMachine(2), wide(20_000, 100_000, 50)
+	level := len(m.Measured.Levels) - 2
+	values := func(width int, again float64) (near, far float64) {
+		w := newWork(m, SDDMM, f, 32, 4, Tile{Tj: width})
+		w.again = again
+		w.streams()
+		return w.bytes[level], w.bytes[level+1]
+	}
+	for _, width := range []int{1000, 50_000} {
+		near, far := values(width, 0)
+		again := newWork(m, SDDMM, f, 32, 4, Tile{Tj: width})
+		share := 1 - again.first()
+		nearAll, farAll := values(width, share)
+		if near != 0 || math.Abs(nearAll+farAll-far) > 1e-9*far {
+			t.Errorf("panels of %d: %v bytes near and %v far where no row comes again, %v and %v where all do", width, near, far, nearAll, farAll)
+		}
+		// What is left is touched for the first time: each array once, and columns and segments.
+		lines := math.Ceil(float64(f.NNZ) * 4 / 64)
+		want := 3*lines*64 + float64(f.NNZ)*4 + again.segs*16
+		if math.Abs(farAll-want) > 1e-3*want {
+			t.Errorf("panels of %d: %v bytes from memory where all rows come again, want %v", width, farAll, want)
 		}
 	}
 }

@@ -49,6 +49,9 @@ type work struct {
 	last   bool    // the last column is apart, see LastApart
 	segs   float64 // segments of one slice, over all panels
 
+	near  int     // the level that has rows of A or C from a panel before
+	again float64 // share of segments whose row it has
+
 	thread float64   // seconds, all threads together
 	bytes  []float64 // by level
 }
@@ -108,6 +111,8 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
+	w.near = m.nearest()
+	w.again = w.againIn(between * w.capacity(w.near))
 	return w
 }
 
@@ -290,43 +295,47 @@ func (w *work) gather(l int, rows float64) {
 	w.bytes[l] += rows * w.row
 }
 
-// rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows of A that do not
-// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. Rows of C are not waited for.
+// rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
+// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered.
 func (w *work) rows() {
 	l := w.holding(w.call())
-	w.thread += w.segs * w.slices * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 	times := w.segs * w.slices
-	near, again := w.again()
-	if w.op != SDDMM {
-		w.streamAt(l, 2*times*w.row*(1-again)) // fetched, and written back
-		w.streamAt(near, 2*times*w.row*again)
-		return
-	}
-	next := 0.0 // share of the rows of A that follow the one before
+	w.thread += times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
+	next := 0.0 // share of the rows that follow the one before
 	if w.slices == 1 {
 		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
 	}
-	w.stream(times * next * w.row)
-	w.fetch(l, times*(1-next)*(1-again), w.row)
-	w.fetch(near, times*(1-next)*again, w.row)
+	w.fetch(l, times*(1-next)*(1-w.again), w.row)
+	w.fetch(w.near, times*(1-next)*w.again, w.row)
+	if w.op == SDDMM {
+		w.stream(times * next * w.row)
+		return
+	}
+	streamed := times * (next + 1) * w.row // fetched, and all written back
+	w.streamAt(l, streamed*(1-w.again))
+	w.streamAt(w.near, streamed*w.again)
 }
 
-// again returns the first level that threads share, and the share of segments whose row of A or C it still has from a panel before: of the rows
-// that a panel reads, those that the panels before it, as many as the level holds, read too. Too much passes through private caches.
-func (w *work) again() (level int, share float64) {
-	for level < len(w.Measured.Levels)-1 && !w.Measured.Levels[level].Shared {
+// nearest returns the first level that threads share: too much passes through private ones between two panels.
+func (m *Machine) nearest() (level int) {
+	for level < len(m.Measured.Levels)-1 && !m.Measured.Levels[level].Shared {
 		level++
 	}
+	return level
+}
+
+// againIn returns the share of segments whose row of A or C a cache of c bytes still has from a panel before: of the rows that a panel reads,
+// those that the panels before it, as many as the cache holds, read too.
+func (w *work) againIn(c float64) float64 {
 	if w.panels == 1 {
-		return level, 0
+		return 0
 	}
-	c := w.capacity(level)
 	reads, found := 0.0, 0.0
 	w.panelsOf(w.f.all, 1, func(p *panel) {
 		rows := func(panels float64) float64 { return w.f.activeRows(p.refs * panels) } // that as many panels like this one read
 		touched := func(panels float64) float64 {
 			// Rows of B of one more, for between two reads of a row of A there is the rest of one panel and the beginning of another.
-			return (panels+1)*p.most*w.row + rows(panels)*w.perSegment() + panels*p.refs*w.perNonZero()
+			return (panels+1)*p.most*w.row + rows(panels)*w.perSegment()*w.slices + panels*p.refs*w.perNonZero()
 		}
 		held, more := 0.0, 1.0 // panels whose all it holds, and too many of them
 		for more < w.panels && touched(more) <= c {
@@ -342,7 +351,7 @@ func (w *work) again() (level int, share float64) {
 		reads += rows(1) / p.part
 		found += (rows(1) + rows(held) - rows(held+1)) / p.part
 	})
-	return level, math.Max(math.Min(found/math.Max(reads, 1), 1-w.first()), 0)
+	return math.Max(math.Min(found/math.Max(reads, 1), 1-w.first()), 0)
 }
 
 // first is the share of segments that are the first of their row.
@@ -382,12 +391,16 @@ func (w *work) streams() {
 			return
 		}
 		perSegment := 1 + (nnz/w.segs-1)*w.elem/line
-		onePass := math.Min(all, w.segs/w.panels*perSegment)
-		bytes := onePass * w.panels * w.slices * times * line
+		touched := math.Min(all*w.panels, w.segs*perSegment) // lines, over all panels
+		bytes := touched * w.slices * times * line
 		w.stream(bytes * first)
-		pieces := w.segs * w.slices * times * (1 - first)
-		w.thread += pieces * apart * w.Measured.GatherSeconds(l, onePass*w.panels/w.segs*line, w.Threads)
-		w.bytes[l] += bytes * (1 - first)
+		if first == 1 {
+			return
+		}
+		// Of the others, a line that the segment before has touched too is where the row of A is.
+		known := math.Min((1-all/touched)/(1-first), 1) * math.Min(w.again/(1-first), 1)
+		w.valuesApart(l, bytes*(1-first)*(1-known), touched/w.segs*line)
+		w.valuesApart(w.near, bytes*(1-first)*known, touched/w.segs*line)
 	}
 	switch w.op {
 	case SDDMM:
@@ -400,6 +413,12 @@ func (w *work) streams() {
 		w.thread += w.slices * nnz * w.Measured.SpreadSeconds(s, line, nnz*w.elem, w.Threads)
 		w.bytes[s] += w.slices * nnz * line
 	}
+}
+
+// valuesApart adds bytes of values in pieces that do not follow each other.
+func (w *work) valuesApart(l int, bytes, piece float64) {
+	w.thread += bytes / piece * apart * w.Measured.GatherSeconds(l, piece, w.Threads)
+	w.bytes[l] += bytes
 }
 
 // copied reports whether rows of B are copied first: in slices, or without their last element.
