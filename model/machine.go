@@ -49,7 +49,7 @@ type Machine struct {
 
 // NewMachine returns the machine with the given properties, threads of which are in use. Where m is not
 // a valid measurement the machine is assumed to be an ordinary one with caches of the sizes that p says. Of a shared cache
-// at most three quarters count.
+// at most three quarters count, and 32 MB for each thread.
 func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	threads = max(threads, 1)
 	if !m.Valid() {
@@ -62,23 +62,23 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	m.Levels = slices.Clone(m.Levels)
 	for l := range m.Levels {
 		if level := &m.Levels[l]; level.Shared && level.Bytes > 0 && p.L3Bytes > 0 {
-			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)))
+			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)), int64(threads)*perThread)
 		}
 	}
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server, those of segments on a Zen 3; ADR 7 says how. Those before them had been fitted to
-// a Zen 4 as well.
+// The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons; ADR 7 says how. Those
+// before them had been fitted to a Zen 4 as well.
 var (
 	DefaultSDDMM = Costs{Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
-	DefaultSpMM  = Costs{Segment: 2.5e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
+	DefaultSpMM  = Costs{Segment: 6e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
 const (
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
-	full = 0.4
+	full = 0.2
 
 	// between is the share of a shared cache that counts where a row of A or C, or a line of values, comes again in another panel: panels also
 	// touch lines of values in part and what is fetched ahead, and what comes once replaces what comes again.
@@ -95,6 +95,10 @@ const (
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.
 	usable = 0.75
+
+	// perThread is how many bytes of a shared cache count for each thread at most: of one that dozens of cores share, 83 MB, 146 and 59 were
+	// found for two threads of virtual machines, and panels for that much were slower than narrower ones.
+	perThread = 32 << 20
 
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes, and how much more of it
 	// is not for each SliceBytes more: long rows take what a cache delivers, short ones wait.
