@@ -19,6 +19,25 @@ func testMachine(threads int) *Machine {
 	return NewMachine(p, device.Measured{}, threads)
 }
 
+// Of a shared cache that was measured three quarters of its size count, and 32 MB for each thread; of private ones all.
+func TestSharedCacheThatCounts(t *testing.T) {
+	for _, c := range []struct {
+		nominal, measured, want int64 // MB; a nominal size of 0 is not known
+		threads                 int
+	}{{32, 30, 24, 2}, {32, 16, 16, 2}, {260, 146, 64, 2}, {260, 146, 32, 1}, {260, 146, 146, 8}, {0, 146, 64, 2}} {
+		m := testMachine(c.threads).Measured
+		m.Levels[1].Bytes, m.Levels[2].Bytes = 2<<20, c.measured<<20
+		p := device.Props{L1Bytes: 48 << 10, L2Bytes: 2 << 20, L3Bytes: c.nominal << 20}
+		got := NewMachine(p, m, c.threads).Measured.Levels
+		if got[2].Bytes != c.want<<20 || got[1].Bytes != 2<<20 {
+			t.Errorf("%+v: %d MB count, and %d of L2", c, got[2].Bytes>>20, got[1].Bytes>>20)
+		}
+		if m.Levels[2].Bytes != c.measured<<20 {
+			t.Errorf("%+v: the measurement was written over", c)
+		}
+	}
+}
+
 // checkPrediction: positive, finite, and made of its parts.
 func checkPrediction(t *testing.T, p Prediction) {
 	t.Helper()

@@ -61,8 +61,13 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	}
 	m.Levels = slices.Clone(m.Levels)
 	for l := range m.Levels {
-		if level := &m.Levels[l]; level.Shared && level.Bytes > 0 && p.L3Bytes > 0 {
-			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)), int64(threads)*perThread)
+		level := &m.Levels[l]
+		if !level.Shared || level.Bytes == 0 {
+			continue
+		}
+		level.Bytes = min(level.Bytes, int64(threads)*perThread)
+		if p.L3Bytes > 0 {
+			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)))
 		}
 	}
 	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}

@@ -111,7 +111,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
-	w.near = m.nearest()
+	w.near = m.firstShared()
 	w.again = w.againIn(between * w.capacity(w.near))
 	return w
 }
@@ -316,8 +316,8 @@ func (w *work) rows() {
 	w.streamAt(w.near, streamed*w.again)
 }
 
-// nearest returns the first level that threads share: too much passes through private ones between two panels.
-func (m *Machine) nearest() (level int) {
+// firstShared returns the first level that threads share: too much passes through private ones between two panels.
+func (m *Machine) firstShared() (level int) {
 	for level < len(m.Measured.Levels)-1 && !m.Measured.Levels[level].Shared {
 		level++
 	}
