@@ -18,7 +18,7 @@ var _ device.Measurer = (*Device)(nil)
 // and for all of them, and how much of the caches can be used. The first call on a machine takes
 // about two seconds, up to three times as long where other programs disturb it; the result is kept in the user's
 // cache folder, for each model of processor, number of threads and loop (see the environment variable SDDMMKIT_CACHE). A call that
-// finds one looks for two milliseconds whether the machine is faster now, at most every ten seconds, and measures again if it is.
+// finds one looks for some milliseconds whether the machine is faster now, at most every ten seconds, and measures again if it is.
 func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured, error) {
 	if g.Read == nil {
 		g = device.Gather{Name: "go", Read: readRows}
@@ -45,74 +45,14 @@ func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured,
 		if err != nil {
 			return device.Measured{}, err
 		}
-		if nearest(again) > nearest(m) {
-			m = again
-			store.save(m)
-		}
+		m = bestOf(m, again)
+		store.save(m)
 	}
 	if d.measured == nil {
 		d.measured = map[string]looked{}
 	}
 	d.measured[g.Name] = looked{m, time.Now()}
 	return m, nil
-}
-
-// looked is a measurement, and when the machine was looked at last.
-type looked struct {
-	device.Measured
-	at time.Time
-}
-
-// lookEvery is how long no look at the machine is taken after one: slow moments last from seconds to hours.
-const lookEvery = 10 * time.Second
-
-// slowMoment is how many times as fast as measured the nearest cache is when the measurement was taken in a slow moment: caches near a core
-// suffer more than others from a program on the same core, and then all choices are wrong.
-const slowMoment = 1.2
-
-// measuredSlow reports whether the machine has become much faster than it was when measured, twice in a row.
-func measuredSlow(ctx context.Context, p device.Props, g device.Gather, m device.Measured) (bool, error) {
-	set, before := l1Bytes(p)/2, nearest(m)
-	if before == 0 {
-		return false, nil
-	}
-	b := &bench{ctx: ctx, gather: g, threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, set/4)}
-	for range 2 {
-		s, err := b.seconds(sweepRow, set, set, 1, true)
-		if err != nil {
-			return false, err
-		}
-		if sweepRow/s < slowMoment*before {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// l1Bytes is the size of the cache nearest to a core, or a usual one.
-func l1Bytes(p device.Props) int64 {
-	if p.L1Bytes <= 0 {
-		return 32 << 10
-	}
-	return p.L1Bytes
-}
-
-// nearest returns the rate of one thread for rows of sweepRow bytes in the nearest cache, 0 where that was not measured.
-func nearest(m device.Measured) float64 {
-	if len(m.Levels) == 0 || m.Levels[0].Name != "L1" {
-		return 0
-	}
-	return sweepRate(m.Levels[0].Gather)
-}
-
-// sweepRate returns the rate of one thread for rows of sweepRow bytes, 0 where it is not among those given.
-func sweepRate(rates []device.Rate) float64 {
-	for _, r := range rates {
-		if r.RowBytes == sweepRow {
-			return r.One
-		}
-	}
-	return 0
 }
 
 // A measurement is taken again, a few times, as long as threads are much slower beside each other than alone where each has a
@@ -198,43 +138,36 @@ type bench struct {
 	seed    uint64
 }
 
-// measure measures a machine whose caches have the sizes that p says, or usual ones.
-func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measured, error) {
-	l1, l2, l3 := l1Bytes(p), p.L2Bytes, p.L3Bytes
-	if l2 <= l1 {
-		l2 = max(1<<20, 4*l1)
-	}
-	size := max(8*max(l2, l3), smallest)
-	if p.MemoryBytes > 0 {
-		size = min(size, p.MemoryBytes/8)
-	}
-	size = max(min(size, largest), 4*l2)
+// newBench returns a bench of size bytes for rows of at least row bytes, and what gives the memory back.
+func newBench(ctx context.Context, g device.Gather, threads, row int, size int64) (b *bench, free func(), err error) {
 	raw, free := untouched(size)
-	defer free()
 	makeHuge(raw) // as Alloc does
-	b := &bench{ctx: ctx, gather: g, threads: p.Threads, idx: make([][]int32, p.Threads), seed: 1,
+	b = &bench{ctx: ctx, gather: g, threads: threads, idx: make([][]int32, threads), seed: 1,
 		data: unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(raw))), size/4)}
 	for t := range b.idx {
-		b.idx[t] = make([]int32, samples/2*sampleRead/rowSizes[0])
+		b.idx[t] = make([]int32, samples/2*sampleRead/row)
 	}
-	if err := b.touch(); err != nil {
+	return b, free, b.touch()
+}
+
+// measure measures a machine.
+func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measured, error) {
+	points := pointsOf(p)
+	size := points[len(points)-1].set
+	b, free, err := newBench(ctx, g, p.Threads, rowSizes[0], size)
+	defer free()
+	if err != nil {
 		return device.Measured{}, err
 	}
 	m := device.Measured{Threads: p.Threads, Loop: g.Name}
-	points := []point{{"L1", l1, false, l1 / 2}, {"L2", l2, false, min(l2/2, 8*l1)}}
-	if l3 > l2 {
-		points = append(points, point{"L3", l3, true, min(4*l2, l3/2)})
-	}
-	points = append(points, point{"memory", 0, true, size})
-	var rounds [repeats][]device.Level
+	rounds := make([][]device.Level, repeats)
 	for n := range rounds {
-		var err error
 		if rounds[n], err = b.levels(points, size); err != nil {
 			return m, err
 		}
 	}
 	m.Levels = ofRounds(rounds)
-	curve, err := b.sweep(l2/2, size)
+	curve, err := b.sweep(points[1].bytes/2, size)
 	if err != nil {
 		return m, err
 	}
@@ -242,9 +175,9 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		l := &m.Levels[i]
 		switch pt.name {
 		case "L2":
-			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), l2, points[i+1].set)
+			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), pt.bytes, points[i+1].set)
 		case "L3":
-			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, l3, size)
+			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, pt.bytes, size)
 			if m.Reach, err = b.reach(pt.set, size); err != nil {
 				return m, err
 			}
@@ -269,16 +202,18 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 // withoutHits returns the rates of rows that a shared cache holds, from those of rows in a working set of which the cache before it
 // serves what it holds.
 func withoutHits(rates []device.Rate, before *device.Level, set int64) []device.Rate {
-	hits := min(float64(before.Bytes)/float64(set), 0.5)
 	all := slices.Clone(rates)
 	for k := range all {
 		r, hit := &all[k], before.Gather[k]
-		missed := func(rate, hit float64) float64 {
-			return (1 - hits) / (1/rate - hits/max(hit, rate))
-		}
-		r.One, r.All = missed(r.One, hit.One), missed(r.All, hit.All)
+		r.One, r.All = missed(r.One, hit.One, before, set), missed(r.All, hit.All, before, set)
 	}
 	return all
+}
+
+// missed is withoutHits for one rate; hit is that of the cache before.
+func missed(rate, hit float64, before *device.Level, set int64) float64 {
+	hits := min(float64(before.Bytes)/float64(set), 0.5)
+	return (1 - hits) / (1/rate - hits/max(hit, rate))
 }
 
 // byAddress reports whether rows of sweepRow bytes that lie some powers of two apart take much longer from a cache than others, whose rates are
@@ -289,7 +224,7 @@ func (b *bench) byAddress(rates []device.Rate) (bool, error) {
 		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
 		slower = 2         // on a Zen 4, whose L2 mixes bits, they take 1.7 times as long nevertheless, and popular columns no longer
 	)
-	near := sweepRate(rates)
+	near := oneThread(rates, sweepRow)
 	if int64(len(b.data))*4 < rows*apart || near == 0 {
 		return false, nil
 	}
@@ -304,6 +239,31 @@ type point struct {
 	bytes  int64 // nominal
 	shared bool
 	set    int64 // working set
+}
+
+// pointsOf returns where a machine is measured whose caches have the sizes that p says, or usual ones; the last is all memory that is read.
+func pointsOf(p device.Props) []point {
+	l1, l2, l3 := l1Bytes(p), p.L2Bytes, p.L3Bytes
+	if l2 <= l1 {
+		l2 = max(1<<20, 4*l1)
+	}
+	points := []point{{"L1", l1, false, l1 / 2}, {"L2", l2, false, min(l2/2, 8*l1)}}
+	if l3 > l2 {
+		points = append(points, point{"L3", l3, true, min(4*l2, l3/2)})
+	}
+	size := max(8*max(l2, l3), smallest)
+	if p.MemoryBytes > 0 {
+		size = min(size, p.MemoryBytes/8)
+	}
+	return append(points, point{"memory", 0, true, max(min(size, largest), 4*l2)})
+}
+
+// l1Bytes is the size of the cache nearest to a core, or a usual one.
+func l1Bytes(p device.Props) int64 {
+	if p.L1Bytes <= 0 {
+		return 32 << 10
+	}
+	return p.L1Bytes
 }
 
 // levels measures the rates of all levels, once; size is that of the memory to read.
@@ -330,20 +290,20 @@ func (b *bench) levels(points []point, size int64) ([]device.Level, error) {
 
 // ofRounds returns the levels with the best rates of caches, which others only make slower, and the medians of those of memory, which others
 // always use: one number takes less than a millisecond to measure, and a single interruption halves it.
-func ofRounds(rounds [repeats][]device.Level) []device.Level {
+func ofRounds(rounds [][]device.Level) []device.Level {
 	all := slices.Clone(rounds[0])
 	pick := func(rate func(l *device.Level) *device.Rate, i int) {
-		var one, together [repeats]float64
+		var one, together []float64
 		for n := range rounds {
 			r := rate(&rounds[n][i])
-			one[n], together[n] = r.One, r.All
+			one, together = append(one, r.One), append(together, r.All)
 		}
-		slices.Sort(one[:])
-		slices.Sort(together[:])
+		slices.Sort(one)
+		slices.Sort(together)
 		r := rate(&all[i])
-		n := repeats - 1
+		n := len(rounds) - 1
 		if all[i].Bytes == 0 {
-			n = repeats / 2
+			n = len(rounds) / 2
 		}
 		r.One, r.All = one[n], together[n]
 	}
@@ -372,8 +332,8 @@ func (b *bench) touch() error {
 }
 
 // calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
-// row takes no longer than a longer one, a nearer level no longer than a farther one, and all
-// threads together are no slower than one.
+// row takes no longer than a longer one, a nearer level no longer than a farther one, rows near each other no longer than the same far
+// apart, and all threads together are no slower than one.
 func calm(levels []device.Level) {
 	for i := len(levels) - 1; i >= 0; i-- {
 		for k := len(rowSizes) - 1; k >= 0; k-- {
@@ -388,6 +348,9 @@ func calm(levels []device.Level) {
 			}
 			if i+1 < len(levels) {
 				faster(levels[i+1].Gather[k])
+			}
+			if k < len(levels[i].Spread) {
+				faster(levels[i].Spread[k])
 			}
 			r.All = max(r.All, r.One)
 		}

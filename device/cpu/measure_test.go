@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,56 +272,6 @@ func TestMeasureUsesTheStore(t *testing.T) {
 	}
 }
 
-// A measurement of a slow moment is taken again, and the faster of the two is kept.
-func TestMeasureAgainWhenFaster(t *testing.T) {
-	t.Setenv(CacheVariable, t.TempDir())
-	g := device.Gather{Name: "go", Read: readRows}
-	m, err := measure(t.Context(), small, g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scaled := func(by float64) device.Measured {
-		m := m
-		m.Levels = slices.Clone(m.Levels)
-		for i := range m.Levels {
-			m.Levels[i].Gather = slices.Clone(m.Levels[i].Gather)
-			for k := range m.Levels[i].Gather {
-				m.Levels[i].Gather[k].One *= by
-				m.Levels[i].Gather[k].All *= by
-			}
-		}
-		return m
-	}
-	for _, c := range []struct {
-		by    float64
-		again bool
-	}{{1e-3, true}, {1e3, false}} {
-		kept := scaled(c.by)
-		newStore(small, g.Name).save(kept)
-		d := New(2)
-		d.props = small
-		got, err := d.Measure(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stored, ok := newStore(small, g.Name).load()
-		if again := nearest(got) != nearest(kept); again != c.again || !ok || nearest(stored) != nearest(got) {
-			t.Errorf("kept %v of the rates: measured again %v, and kept %v", c.by, again, nearest(stored) == nearest(got))
-		}
-		// The same program looks again, but not at once.
-		for _, ago := range []time.Duration{0, lookEvery} {
-			d.measured[g.Name] = looked{kept, time.Now().Add(-ago)}
-			got, err := d.Measure(t.Context(), g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if again := nearest(got) != nearest(kept); again != (c.again && ago > 0) {
-				t.Errorf("%v of the rates, looked at %v ago: measured again %v", c.by, ago, again)
-			}
-		}
-	}
-}
-
 // A folder that cannot be written costs nothing but the memory of the measurement.
 func TestStoreWithoutFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
@@ -361,7 +310,7 @@ func BenchmarkMeasure(b *testing.B) {
 
 // Of the rounds the best counts for caches, and the median for memory.
 func TestOfRounds(t *testing.T) {
-	var rounds [repeats][]device.Level
+	rounds := make([][]device.Level, repeats)
 	for n, rate := range []float64{2, 9, 5} {
 		r := device.Rate{RowBytes: 64, One: rate, All: 10 * rate}
 		cache := device.Level{Name: "L3", Bytes: 1 << 20, Shared: true, Gather: []device.Rate{r}, Spread: []device.Rate{r}, Stream: r}
@@ -379,5 +328,33 @@ func TestOfRounds(t *testing.T) {
 	}
 	if rounds[0][0].Gather[0].One != 2 {
 		t.Error("the first round was written over")
+	}
+}
+
+// What is known to be no slower than something else is as fast at least: rows near each other as rows far apart, threads as one.
+func TestCalm(t *testing.T) {
+	rates := func(bytesPerSecond float64) (all []device.Rate) {
+		for _, row := range rowSizes {
+			all = append(all, device.Rate{RowBytes: row, One: bytesPerSecond, All: bytesPerSecond})
+		}
+		return all
+	}
+	levels := []device.Level{
+		{Name: "L1", Bytes: 1 << 15, Gather: rates(1), Stream: rates(9)[0]},
+		{Name: "L3", Bytes: 1 << 25, Shared: true, Gather: rates(5), Spread: rates(6), Stream: rates(9)[0]},
+		{Name: "memory", Shared: true, Gather: rates(2), Stream: rates(9)[0]},
+	}
+	levels[1].Spread[0].One, levels[1].Spread[0].All = 1, 7
+	calm(levels)
+	for i, want := range []float64{6, 6, 2} {
+		for k, r := range levels[i].Gather {
+			one, all := want, want
+			if k == 0 && i < 2 { // one thread: no slower than a row of twice the length; all of them: as spread
+				one, all = 5, 7
+			}
+			if r.One != one || r.All != all {
+				t.Errorf("%s, rows of %d bytes: %v and %v, want %v and %v", levels[i].Name, r.RowBytes, r.One, r.All, one, all)
+			}
+		}
 	}
 }

@@ -1,0 +1,116 @@
+package cpu
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sddmmkit/device"
+)
+
+// looked is a measurement, and when the machine was looked at last.
+type looked struct {
+	device.Measured
+	at time.Time
+}
+
+// lookEvery is how long no look at the machine is taken after one: slow moments last from seconds to hours.
+const lookEvery = 10 * time.Second
+
+// slowMoment is how many times as fast as measured a cache is when the measurement was taken in a slow moment.
+const slowMoment = 1.2
+
+// A view is a rate of one thread that a look is taken at.
+type view struct {
+	row    int     // bytes
+	set    int64   // working set
+	before float64 // as measured, 0 where it was not
+	level  int
+}
+
+// viewsOf returns the views of a measurement: the nearest cache, for a program on the same core makes those near it slow and all choices
+// wrong, and long rows in the cache that all cores share, which a neighbour anywhere makes slow.
+func viewsOf(p device.Props, m device.Measured) (views []view) {
+	for _, pt := range pointsOf(p) {
+		for i, l := range m.Levels {
+			if l.Name != pt.name || pt.bytes == 0 || pt.name != "L1" && !(l.Shared && i > 0) {
+				continue
+			}
+			row := sweepRow
+			if l.Shared {
+				row = rowSizes[len(rowSizes)-1]
+			}
+			views = append(views, view{row, pt.set, oneThread(l.Gather, row), i})
+		}
+	}
+	return views
+}
+
+// measuredSlow reports whether the machine has become much faster than it was when measured, twice in a row.
+func measuredSlow(ctx context.Context, p device.Props, g device.Gather, m device.Measured) (bool, error) {
+	for _, v := range viewsOf(p, m) {
+		if v.before == 0 {
+			continue
+		}
+		faster, err := v.faster(ctx, g, m)
+		if faster || err != nil {
+			return faster, err
+		}
+	}
+	return false, nil
+}
+
+// faster reports whether the rate is much higher now than it was when measured, twice in a row.
+func (v view) faster(ctx context.Context, g device.Gather, m device.Measured) (bool, error) {
+	b, free, err := newBench(ctx, g, 1, v.row, v.set)
+	defer free()
+	if err != nil {
+		return false, err
+	}
+	for range 2 {
+		s, err := b.seconds(v.row, v.set, v.set, 1, true)
+		if err != nil {
+			return false, err
+		}
+		rate := float64(v.row) / s
+		if l := m.Levels[v.level]; l.Shared {
+			nearer := &m.Levels[v.level-1]
+			rate = missed(rate, oneThread(nearer.Gather, v.row), nearer, v.set)
+		}
+		if rate < slowMoment*v.before {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// oneThread returns the rate of one thread for rows of row bytes, 0 where it is not among those given.
+func oneThread(rates []device.Rate, row int) float64 {
+	for _, r := range rates {
+		if r.RowBytes == row {
+			return r.One
+		}
+	}
+	return 0
+}
+
+// bestOf returns the second of two measurements of a machine, with the better rates of both for caches, which others only make slower. The first
+// may be none, or have other levels.
+func bestOf(m, again device.Measured) device.Measured {
+	same := func(x, y []device.Rate) bool {
+		return slices.EqualFunc(x, y, func(x, y device.Rate) bool { return x.RowBytes == y.RowBytes })
+	}
+	if !slices.EqualFunc(m.Levels, again.Levels, func(x, y device.Level) bool {
+		return x.Name == y.Name && same(x.Gather, y.Gather) && same(x.Spread, y.Spread)
+	}) {
+		return again
+	}
+	best := ofRounds([][]device.Level{again.Levels, m.Levels})
+	for i, l := range again.Levels {
+		if l.Bytes == 0 {
+			best[i] = l
+		}
+	}
+	again.Levels = best
+	return again
+}
