@@ -15,6 +15,7 @@ const (
 	lineBytes = 64       // the inner loops fetch lines of as many ahead
 	stagePad  = 8        // a row may grow by one part in so many, for padding takes room in caches
 	stageUnit = 64 << 10 // bytes that one unit of work copies
+	copyAhead = 4 << 10  // bytes between the fetch of a row and its copy
 )
 
 // Columns are columns [Lo, Hi) of a dense matrix: those of row i are Data[i·Stride:][:Hi−Lo].
@@ -121,6 +122,9 @@ func (c Columns[T]) copyFrom(from Columns[T], lo, hi int) {
 	width := c.Hi - c.Lo
 	if width > 1 {
 		for i := lo; i < hi; i++ {
+			if ahead := i + copyAhead/(width*int(unsafe.Sizeof(*new(T)))) + 1; ahead < hi {
+				asm.Prefetch(from.Data[ahead*from.Stride:][:width])
+			}
 			copy(c.Data[i*c.Stride:][:width], from.Data[i*from.Stride:])
 		}
 		return

@@ -10,10 +10,10 @@ import (
 	"sddmmkit/pattern"
 )
 
-// BenchmarkSlices copies slices of the rows of a matrix of 16 MB, and rows that do not begin on lines: what reaches the copy, and as much read, counts.
+// BenchmarkSlices copies slices of the rows of matrices of 16 and 268 MB, and rows that do not begin on lines: what reaches the copy, and as much read, counts.
 func BenchmarkSlices(b *testing.B) {
 	dev := cpu.New(0)
-	for _, c := range []struct{ rows, cols, depth int }{{8192, 256, 64}, {8192, 256, 128}, {100_000, 15, 0}} {
+	for _, c := range []struct{ rows, cols, depth int }{{8192, 256, 64}, {8192, 256, 128}, {131072, 256, 64}, {131072, 256, 128}, {100_000, 15, 0}} {
 		b.Run(fmt.Sprintf("%dx%d/%d", c.rows, c.cols, c.depth), func(b *testing.B) {
 			p := full(64, c.rows)
 			r, err := pattern.Upload(dev, p)

@@ -616,7 +616,7 @@ fetch_segment_s:
 	MOVQ       16(SP), BX
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       CX, BX
-	MOVQ       $+2048, SI
+	MOVQ       $+1024, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -8435,7 +8435,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+32, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -8657,7 +8657,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -8886,7 +8886,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+96, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9120,7 +9120,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9361,7 +9361,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+160, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9607,7 +9607,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -9860,7 +9860,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+224, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -10128,7 +10128,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 

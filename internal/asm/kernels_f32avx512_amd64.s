@@ -13722,7 +13722,7 @@ fetch_segment_s:
 	MOVQ       16(SP), SI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       CX, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+1024, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -26057,7 +26057,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26307,7 +26307,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26566,7 +26566,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26849,7 +26849,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27150,7 +27150,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+320, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27460,7 +27460,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+384, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -27779,7 +27779,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+448, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -28107,7 +28107,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+512, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -28444,7 +28444,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+576, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -28684,7 +28684,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+640, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -28929,7 +28929,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+704, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -29179,7 +29179,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+768, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -29434,7 +29434,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+832, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -29694,7 +29694,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+896, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -29959,7 +29959,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+960, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -30229,7 +30229,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+1024, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 

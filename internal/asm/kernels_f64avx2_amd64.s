@@ -675,7 +675,7 @@ fetch_segment_s:
 	MOVQ       16(SP), BX
 	LEAQ       (BX)(DX*1), DX
 	MOVQ       CX, BX
-	MOVQ       $+2048, SI
+	MOVQ       $+1024, SI
 	CMPQ       BX, SI
 	CMOVQGT    SI, BX
 
@@ -5770,7 +5770,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+32, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -5992,7 +5992,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6221,7 +6221,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+96, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6455,7 +6455,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6696,7 +6696,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+160, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -6942,7 +6942,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7195,7 +7195,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+224, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -7463,7 +7463,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 

@@ -14463,7 +14463,7 @@ fetch_segment_s:
 	MOVQ       16(SP), SI
 	LEAQ       (SI)(BX*1), BX
 	MOVQ       CX, SI
-	MOVQ       $+2048, DI
+	MOVQ       $+1024, DI
 	CMPQ       SI, DI
 	CMOVQGT    DI, SI
 
@@ -22350,7 +22350,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+64, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22600,7 +22600,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+128, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -22859,7 +22859,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+192, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23142,7 +23142,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+256, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23443,7 +23443,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+320, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -23753,7 +23753,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+384, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24072,7 +24072,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+448, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24400,7 +24400,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+512, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24737,7 +24737,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+576, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -24977,7 +24977,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+640, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25222,7 +25222,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+704, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25472,7 +25472,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+768, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25727,7 +25727,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+832, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -25987,7 +25987,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+896, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26252,7 +26252,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+960, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 
@@ -26522,7 +26522,7 @@ segment:
 	MOVQ    (SP), SI
 	LEAQ    (SI)(BX*1), BX
 	MOVQ    $+1024, SI
-	MOVQ    $+2048, DI
+	MOVQ    $+1024, DI
 	CMPQ    SI, DI
 	CMOVQGT DI, SI
 

@@ -15,13 +15,14 @@ var walkDoc = [...]string{
 // segmentsAhead is the number of rows, or of segments, between the fetch of a row of A or C and its values and their use.
 const segmentsAhead = 4
 
-// mostAhead bounds the bytes of a row of A or C, and of the values of a segment, that are fetched early: rows are short, and
-// the hardware's prefetchers have hardly found one when it ends.
-const mostAhead = 2048
-
-// mostValues bounds those of the values of a segment: behind them the loops fetch values themselves (nonZerosAhead), and a burst of fetches
-// keeps rows of B waiting.
-const mostValues = 512
+// mostAhead bounds the bytes of a row of A or C that are fetched early: rows are short, and the hardware's prefetchers have hardly found one
+// when it ends. In panels rows have few non-zeros to hide them behind, and a burst of fetches keeps rows of B waiting, so that
+// less of the row of a segment is fetched, and of its values even less, for the loops fetch these themselves farther on (nonZerosAhead).
+const (
+	mostAhead   = 2048
+	mostSegment = 1024
+	mostValues  = 512
+)
 
 // Fields of a tiling.Segment.
 const (
@@ -173,7 +174,7 @@ func (w *walk) segment(label string, bytes operand.Op) {
 			w.SHLQ(w.log(w.elem()), n)
 			length = n
 		}
-		most := mostAhead
+		most := mostSegment
 		if !a.rows {
 			most = mostValues
 		}
