@@ -190,7 +190,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		if l := &m.Levels[i]; l.Shared && l.Bytes > 0 {
 			l.Gather = withoutHits(l.Gather, &m.Levels[i-1], points[i].set)
 		} else if l.Bytes > 0 {
-			if l.ByAddress, err = b.byAddress(m.Levels[i].Gather); err != nil {
+			if l.ByAddress, err = b.byAddress(points[i].bytes, m.Levels[i].Gather); err != nil {
 				return m, err
 			}
 		}
@@ -216,16 +216,18 @@ func missed(rate, hit float64, before *device.Level, set int64) float64 {
 	return (1 - hits) / (1/rate - hits/max(hit, rate))
 }
 
-// byAddress reports whether rows of sweepRow bytes that lie some powers of two apart take much longer from a cache than others, whose rates are
-// given: then they share few of its sets. All of them have room in a small part of it.
-func (b *bench) byAddress(rates []device.Rate) (bool, error) {
+// byAddress reports whether rows of sweepRow bytes that lie some powers of two apart take much longer from a private cache of so many bytes than
+// others, whose rates are given: then they share few of its sets. They would fill a quarter of it, which is more than the cache
+// before it holds, whose sets address bits pick in any case.
+func (b *bench) byAddress(bytes int64, rates []device.Rate) (bool, error) {
 	const (
-		rows   = 64
 		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
-		slower = 2         // on a Zen 4, whose L2 mixes bits, they take 1.7 times as long nevertheless, and popular columns no longer
+		least  = 64        // rows
+		slower = 2         // 3 to 5 on a Xeon with an L3 of 260 MB
 	)
 	near := oneThread(rates, sweepRow)
-	if int64(len(b.data))*4 < rows*apart || near == 0 {
+	rows := min(bytes/4/sweepRow, int64(len(b.data))*4/apart)
+	if rows < least || near == 0 {
 		return false, nil
 	}
 	const gap = apart / sweepRow // rows

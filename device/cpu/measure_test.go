@@ -108,28 +108,30 @@ func TestWithoutHits(t *testing.T) {
 // Rows 128 KB apart are read, and it counts whether they take longer than others.
 func TestByAddress(t *testing.T) {
 	for _, slow := range []bool{false, true} {
-		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, 64<<17/4)}
+		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, 128<<17/4)}
 		took := 200 * time.Nanosecond
 		if slow {
 			took *= 10
 		}
-		calls := 0
+		seen := map[int32]bool{}
 		b.gather.Read = func(_ []float32, row int, idx []int32) {
 			for _, i := range idx {
 				if int(i)*row*4%(128<<10) != 0 {
 					t.Errorf("row %d is not a multiple of 128 KB from the first", i)
 				}
 			}
-			calls++
+			for _, i := range idx[:min(len(idx), 2048)] {
+				seen[i] = true
+			}
 			for start := time.Now(); time.Since(start) < time.Duration(len(idx))*took; {
 			}
 		}
-		got, err := b.byAddress([]device.Rate{{RowBytes: 64, One: 1}, {RowBytes: sweepRow, One: sweepRow / 6e-7}})
-		if err != nil || got != slow || calls == 0 {
-			t.Errorf("rows of %v: by address %v, %v", took, got, err)
+		got, err := b.byAddress(256<<10, []device.Rate{{RowBytes: 64, One: 1}, {RowBytes: sweepRow, One: sweepRow / 6e-7}})
+		if err != nil || got != slow || len(seen) != 128 {
+			t.Errorf("rows of %v: by address %v, %v, of %d rows", took, got, err, len(seen))
 		}
 	}
-	if got, err := (&bench{ctx: t.Context()}).byAddress([]device.Rate{{RowBytes: sweepRow, One: 1}}); got || err != nil {
+	if got, err := (&bench{ctx: t.Context()}).byAddress(256<<10, []device.Rate{{RowBytes: sweepRow, One: 1}}); got || err != nil {
 		t.Errorf("without memory: %v, %v", got, err)
 	}
 }
