@@ -19,6 +19,7 @@ const (
 	overhang = 16   // elements by which the last slice may be longer
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
 	equal    = 1.05 // times the fastest is as good where there are no panels to make
+	alike    = 1.04 // and where fewer segments are touched
 )
 
 // SliceBytes are those of a row in the shortest slice of K on CPUs: what the inner loop of SDDMM adds up at a time.
@@ -29,7 +30,8 @@ const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
 // none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 512, 1024, … bytes; but none, or slices alone, the longest that
-// are predicted within 5 % of the fastest. For SDDMM a single panel of all columns is there too: a list of the active rows.
+// are predicted within 5 % of the fastest, and of panels those with the fewest segments within 4 %: what a segment takes is known least.
+// For SDDMM a single panel of all columns is there too: a list of the active rows.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
 	none := m.Predict(op, f, k, elemBytes, Tile{})
@@ -57,9 +59,23 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 			c.Prediction = p
 			break
 		}
+		if p.Seconds <= alike*fastest.Seconds && p.touched(k) < c.touched(k) {
+			c.Prediction = p
+		}
 	}
 	c.Reason = m.reason(f, k, b, none, fastest, c.Prediction)
 	return c
+}
+
+// touched is how many segments of K = k are touched, over all panels and slices.
+func (p Prediction) touched(k int) float64 { return p.Segments * slicesOf(k, p.Tile.Tk) }
+
+// slicesOf returns the number of slices of depth of K = k, 0 for all of it.
+func slicesOf(k, depth int) float64 {
+	if depth <= 0 || depth >= k {
+		return 1
+	}
+	return math.Max(math.Ceil(float64(k-overhang)/float64(depth)), 1)
 }
 
 // tiles returns the grid, without no tile. Where columns are not in order there are no panels.

@@ -73,6 +73,11 @@ func checkChoice(t *testing.T, op Op, f *Profile, k, elem int, c Choice) {
 	if c.Seconds > none.Seconds || c.Seconds > equal*fastest || tile != (Tile{}) && none.Seconds <= equal*fastest {
 		t.Fatalf("tile %+v takes %v, none %v, the fastest %v", tile, c.Seconds, none.Seconds, fastest)
 	}
+	for _, p := range c.Alternatives {
+		if tile.Tj > 0 && p.Seconds <= alike*fastest && p.touched(k) < c.touched(k) {
+			t.Fatalf("tile %+v touches %v segments in %v s, %+v %v in %v", tile, c.touched(k), c.Seconds, p.Tile, p.touched(k), p.Seconds)
+		}
+	}
 	if c.Reason == "" || strings.Contains(c.Reason, "%!") || strings.Contains(c.Reason, "NaN") || strings.Contains(c.Reason, "Inf") {
 		t.Fatalf("reason %q", c.Reason)
 	}

@@ -103,7 +103,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	}
 	if tile.Tk > 0 && tile.Tk < k {
 		depth = tile.Tk
-		w.slices = math.Max(math.Ceil(float64(k-overhang)/float64(depth)), 1)
+		w.slices = slicesOf(k, depth)
 	}
 	w.listed = tile.Tj > 0
 	if tile.Tj > 0 && tile.Tj < f.Cols {
