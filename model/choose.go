@@ -29,8 +29,8 @@ const SliceBytes = 512
 const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
-// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 512, 1024, … bytes; but none, or slices alone, the longest that
-// are predicted within 5 % of the fastest, and of panels those with the fewest segments within 4 %: what a segment takes is known least.
+// none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 512, 1024, … bytes; but none, or else slices alone, where
+// these are predicted within 5 % of the fastest, and of panels those with the fewest segments within 4 %: what a segment takes is known least.
 // For SDDMM a single panel of all columns is there too: a list of the active rows.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
@@ -45,26 +45,35 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 		c.Reason = fmt.Sprintf("SpMM is not tiled up to K = %d", narrow)
 		return c
 	}
-	fastest := none
 	for _, tile := range tiles(op, f, k, elemBytes) {
-		p := m.Predict(op, f, k, elemBytes, tile)
-		c.Alternatives = append(c.Alternatives, p)
-		if p.Seconds < fastest.Seconds {
-			fastest = p
-		}
+		c.Alternatives = append(c.Alternatives, m.Predict(op, f, k, elemBytes, tile))
 	}
+	fastest := fastestOf(c.Alternatives, func(Prediction) bool { return true })
 	c.Prediction = fastest
-	for _, p := range c.Alternatives { // without panels come first, from long to short
-		if p.Tile.Tj == 0 && p.Seconds <= equal*fastest.Seconds {
-			c.Prediction = p
-			break
-		}
-		if p.Seconds <= alike*fastest.Seconds && p.touched(k) < c.touched(k) {
-			c.Prediction = p
+	if none.Seconds <= equal*fastest.Seconds {
+		c.Prediction = none
+	} else if alone := fastestOf(c.Alternatives, func(p Prediction) bool { return p.Tile.Tj == 0 }); alone.Seconds <= equal*fastest.Seconds {
+		c.Prediction = alone
+	} else {
+		for _, p := range c.Alternatives {
+			if p.Seconds <= alike*fastest.Seconds && p.touched(k) < c.touched(k) {
+				c.Prediction = p
+			}
 		}
 	}
 	c.Reason = m.reason(f, k, b, none, fastest, c.Prediction)
 	return c
+}
+
+// fastestOf returns the first of the fastest predictions that are wanted; the first is.
+func fastestOf(all []Prediction, wanted func(Prediction) bool) Prediction {
+	fastest := all[0]
+	for _, p := range all[1:] {
+		if wanted(p) && p.Seconds < fastest.Seconds {
+			fastest = p
+		}
+	}
+	return fastest
 }
 
 // touched is how many segments of K = k are touched, over all panels and slices.
