@@ -162,7 +162,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 	m := device.Measured{Threads: p.Threads, Loop: g.Name}
 	rounds := make([][]device.Level, repeats)
 	for n := range rounds {
-		if rounds[n], err = b.levels(points, size, n); err != nil {
+		if rounds[n], err = b.levels(points, size); err != nil {
 			return m, err
 		}
 	}
@@ -268,24 +268,17 @@ func l1Bytes(p device.Props) int64 {
 	return p.L1Bytes
 }
 
-// levels measures the rates of all levels, in one round of several; size is that of the memory to read. Working sets of caches lie elsewhere
-// in each round, for parts of a shared cache are nearer than others.
-func (b *bench) levels(points []point, size int64, round int) ([]device.Level, error) {
-	all, whole := []device.Level{}, b
+// levels measures the rates of all levels, once; size is that of the memory to read.
+func (b *bench) levels(points []point, size int64) ([]device.Level, error) {
+	var all []device.Level
 	for _, pt := range points {
-		b := whole
-		if elsewhere := size / repeats * int64(round); pt.bytes > 0 && elsewhere+pt.set <= size {
-			part := *whole
-			part.data = part.data[elsewhere/4:]
-			b = &part
-		}
 		l := device.Level{Name: pt.name, Bytes: pt.bytes, Shared: pt.shared}
 		var err error
 		if l.Gather, err = b.rates(pt.set, pt.set); err != nil {
 			return nil, err
 		}
 		if pt.shared && pt.bytes > 0 {
-			if l.Spread, err = whole.rates(pt.set, size); err != nil {
+			if l.Spread, err = b.rates(pt.set, size); err != nil {
 				return nil, err
 			}
 		}
