@@ -65,7 +65,7 @@ func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	return c
 }
 
-// fastestOf returns the first of the fastest predictions that are wanted; the first is.
+// fastestOf returns the fastest prediction of those that are wanted; the first is in any case.
 func fastestOf(all []Prediction, wanted func(Prediction) bool) Prediction {
 	fastest := all[0]
 	for _, p := range all[1:] {

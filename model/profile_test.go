@@ -229,9 +229,6 @@ func popular(rng *rand.Rand, rows, cols, perRow int) *sparse.Pattern {
 
 // A row of A that is read again in a later panel is where a simulation finds it.
 func TestRowsOfAAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one thread")
-	}
 	rng := rand.New(rand.NewPCG(11, 12))
 	const k, cols = 32, 8192
 	sum, unlike, n := 0.0, 0.0, 0.0

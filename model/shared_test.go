@@ -129,9 +129,6 @@ func TestCountingIsWorthFiveCalls(t *testing.T) {
 }
 
 func TestSharedOddInputs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one thread")
-	}
 	for _, g := range []*GPU{h200(), NewGPU(device.Props{}, 0, 0), NewGPU(device.Props{SharedBytes: 48 << 10, L2Bytes: 1, Units: 1}, 0, 1<<10),
 		NewGPU(device.Props{SharedBytes: 1 << 40, L2Bytes: 1 << 60, Units: 1 << 20}, 1<<60, 0), NewGPU(device.Props{SharedBytes: 10}, -1, 20)} {
 		for _, shape := range []struct {

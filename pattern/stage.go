@@ -121,9 +121,10 @@ func copyRows[T float32 | float64](ctx context.Context, r *Resident, rows int, c
 func (c Columns[T]) copyFrom(from Columns[T], lo, hi int) {
 	width := c.Hi - c.Lo
 	if width > 1 {
+		ahead := copyAhead/(width*int(unsafe.Sizeof(*new(T)))) + 1
 		for i := lo; i < hi; i++ {
-			if ahead := i + copyAhead/(width*int(unsafe.Sizeof(*new(T)))) + 1; ahead < hi {
-				asm.Prefetch(from.Data[ahead*from.Stride:][:width])
+			if i+ahead < hi {
+				asm.Prefetch(from.Data[(i+ahead)*from.Stride:][:width])
 			}
 			copy(c.Data[i*c.Stride:][:width], from.Data[i*from.Stride:])
 		}

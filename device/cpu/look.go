@@ -22,25 +22,28 @@ const slowMoment = 1.2
 
 // A view is a rate of one thread that a look is taken at.
 type view struct {
+	level  int
 	row    int     // bytes
 	set    int64   // working set
 	before float64 // as measured, 0 where it was not
-	level  int
 }
 
 // viewsOf returns the views of a measurement: the nearest cache, for a program on the same core makes those near it slow and all choices
 // wrong, and long rows in the cache that all cores share, which a neighbour anywhere makes slow.
 func viewsOf(p device.Props, m device.Measured) (views []view) {
-	for _, pt := range pointsOf(p) {
-		for i, l := range m.Levels {
-			if l.Name != pt.name || pt.bytes == 0 || pt.name != "L1" && !(l.Shared && i > 0) {
-				continue
-			}
-			row := sweepRow
-			if l.Shared {
-				row = rowSizes[len(rowSizes)-1]
-			}
-			views = append(views, view{row, pt.set, oneThread(l.Gather, row), i})
+	points := pointsOf(p)
+	for i, l := range m.Levels {
+		at := slices.IndexFunc(points, func(pt point) bool { return pt.name == l.Name })
+		row := 0
+		switch {
+		case at < 0 || l.Bytes == 0: // memory, which others always use
+		case l.Name == "L1":
+			row = sweepRow
+		case l.Shared && i > 0:
+			row = rowSizes[len(rowSizes)-1]
+		}
+		if row > 0 {
+			views = append(views, view{i, row, points[at].set, oneThread(l.Gather, row)})
 		}
 	}
 	return views

@@ -18,7 +18,8 @@ var _ device.Measurer = (*Device)(nil)
 // and for all of them, and how much of the caches can be used. The first call on a machine takes
 // about two seconds, up to three times as long where other programs disturb it; the result is kept in the user's
 // cache folder, for each model of processor, number of threads and loop (see the environment variable SDDMMKIT_CACHE). A call that
-// finds one looks for some milliseconds whether the machine is faster now, at most every ten seconds, and measures again if it is.
+// finds one looks for some milliseconds whether the machine is faster now, at most every ten seconds, and measures again if it is; of
+// both measurements the better rates of caches are kept.
 func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured, error) {
 	if g.Read == nil {
 		g = device.Gather{Name: "go", Read: readRows}
