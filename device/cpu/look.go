@@ -96,24 +96,3 @@ func oneThread(rates []device.Rate, row int) float64 {
 	}
 	return 0
 }
-
-// bestOf returns the second of two measurements of a machine, with the better rates of both for caches, which others only make slower. The first
-// may be none, or have other levels.
-func bestOf(m, again device.Measured) device.Measured {
-	same := func(x, y []device.Rate) bool {
-		return slices.EqualFunc(x, y, func(x, y device.Rate) bool { return x.RowBytes == y.RowBytes })
-	}
-	if !slices.EqualFunc(m.Levels, again.Levels, func(x, y device.Level) bool {
-		return x.Name == y.Name && same(x.Gather, y.Gather) && same(x.Spread, y.Spread)
-	}) {
-		return again
-	}
-	best := ofRounds([][]device.Level{again.Levels, m.Levels})
-	for i, l := range again.Levels {
-		if l.Bytes == 0 {
-			best[i] = l
-		}
-	}
-	again.Levels = best
-	return again
-}

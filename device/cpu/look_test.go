@@ -23,7 +23,7 @@ func scaled(m device.Measured, level int, by float64) device.Measured {
 // A measurement of a slow moment is taken again, and the better rates are kept.
 func TestMeasureAgainWhenFaster(t *testing.T) {
 	g := device.Gather{Name: "go", Read: readRows}
-	m, err := measure(t.Context(), small, g)
+	m, _, err := measure(t.Context(), small, g)
 	if err != nil {
 		t.Fatal(err)
 	}

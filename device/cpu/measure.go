@@ -42,7 +42,7 @@ func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured,
 		ok = !slow
 	}
 	if !ok {
-		again, err := calmest(func() (device.Measured, error) { return measure(ctx, d.props, g) })
+		again, err := calmest(func() (device.Measured, float64, error) { return measure(ctx, d.props, g) })
 		if err != nil {
 			return device.Measured{}, err
 		}
@@ -54,43 +54,6 @@ func (d *Device) Measure(ctx context.Context, g device.Gather) (device.Measured,
 	}
 	d.measured[g.Name] = looked{m, time.Now()}
 	return m, nil
-}
-
-// A measurement is taken again, a few times, as long as threads are much slower beside each other than alone where each has a
-// cache of its own: then another program had a processor meanwhile, and rates of half of what the machine does would be kept for good.
-// Threads that share a core are as slow in all of them, which costs time once.
-const (
-	mostMeasurements = 3
-	leastScaling     = 0.75 // of the rate of one thread, for each of them
-)
-
-// calmest measures until nothing disturbs, and returns the measurement with the least disturbance.
-func calmest(measure func() (device.Measured, error)) (best device.Measured, err error) {
-	for n := range mostMeasurements {
-		m, err := measure()
-		if err != nil {
-			return m, err
-		}
-		if n == 0 || scaling(m) > scaling(best) {
-			best = m
-		}
-		if scaling(best) >= leastScaling {
-			break
-		}
-	}
-	return best, nil
-}
-
-// scaling returns the rate of a thread beside the others as a share of that of one thread alone, the least of all levels that threads
-// do not share.
-func scaling(m device.Measured) float64 {
-	least := 1.0
-	for _, l := range m.Levels {
-		if r := l.Gather[len(l.Gather)-1]; !l.Shared {
-			least = min(least, r.All/(float64(m.Threads)*r.One))
-		}
-	}
-	return least
 }
 
 // readRows reads one element of each cache line of each row: what counts is how fast lines come.
@@ -151,26 +114,26 @@ func newBench(ctx context.Context, g device.Gather, threads, row int, size int64
 	return b, free, b.touch()
 }
 
-// measure measures a machine.
-func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measured, error) {
+// measure measures a machine, and returns the scaling of the measurement too.
+func measure(ctx context.Context, p device.Props, g device.Gather) (m device.Measured, scaled float64, err error) {
 	points := pointsOf(p)
 	size := points[len(points)-1].set
 	b, free, err := newBench(ctx, g, p.Threads, rowSizes[0], size)
 	defer free()
 	if err != nil {
-		return device.Measured{}, err
+		return m, 0, err
 	}
-	m := device.Measured{Threads: p.Threads, Loop: g.Name}
+	m = device.Measured{Threads: p.Threads, Loop: g.Name}
 	rounds := make([][]device.Level, repeats)
 	for n := range rounds {
 		if rounds[n], err = b.levels(points, size); err != nil {
-			return m, err
+			return m, 0, err
 		}
 	}
 	m.Levels = ofRounds(rounds)
 	curve, err := b.sweep(points[1].bytes/2, size)
 	if err != nil {
-		return m, err
+		return m, 0, err
 	}
 	for i, pt := range points {
 		l := &m.Levels[i]
@@ -180,7 +143,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		case "L3":
 			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, pt.bytes, size)
 			if m.Reach, err = b.reach(pt.set, size); err != nil {
-				return m, err
+				return m, 0, err
 			}
 		}
 		if i > 0 && l.Bytes > 0 {
@@ -191,13 +154,13 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (device.Measu
 		if l := &m.Levels[i]; l.Shared && l.Bytes > 0 {
 			l.Gather = withoutHits(l.Gather, &m.Levels[i-1], points[i].set)
 		} else if l.Bytes > 0 {
-			if l.ByAddress, err = b.byAddress(points[i].bytes, m.Levels[i].Gather); err != nil {
-				return m, err
+			if l.ByAddress, err = b.byAddress(points[i].bytes); err != nil {
+				return m, 0, err
 			}
 		}
 	}
 	calm(m.Levels)
-	return m, nil
+	return m, scaling(p.Threads, rounds), nil
 }
 
 // withoutHits returns the rates of rows that a shared cache holds, from those of rows in a working set of which the cache before it
@@ -217,23 +180,28 @@ func missed(rate, hit float64, before *device.Level, set int64) float64 {
 	return (1 - hits) / (1/rate - hits/max(hit, rate))
 }
 
-// byAddress reports whether rows of sweepRow bytes that lie some powers of two apart take much longer from a private cache of so many bytes than
-// others, whose rates are given: then they share few of its sets. They would fill a quarter of it, which is more than the cache
-// before it holds, whose sets address bits pick in any case.
-func (b *bench) byAddress(bytes int64, rates []device.Rate) (bool, error) {
+// byAddress reports whether address bits pick the sets of a private cache of so many bytes: then rows of sweepRow bytes that lie a power of two apart
+// share few sets of it, and take much longer than those that only share sets of the cache before it, whose sets address bits pick in any case. The
+// former would fill a quarter of the cache, which is more than the one before it holds, the latter half of the ways of their sets.
+func (b *bench) byAddress(bytes int64) (bool, error) {
 	const (
 		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
-		least  = 64        // rows
-		slower = 2         // 3 to 5 on a Xeon with an L3 of 260 MB
+		near   = 4 << 10   // that is, 8 or 12 ways of 32 or 48 KB
+		least  = 64        // rows apart
+		slower = 2         // 3 to 8 on Xeons, 1.3 on a Zen 4
 	)
-	near := oneThread(rates, sweepRow)
 	rows := min(bytes/4/sweepRow, int64(len(b.data))*4/apart)
-	if rows < least || near == 0 {
+	if rows < least {
 		return false, nil
 	}
-	const gap = apart / sweepRow // rows
-	far, err := b.secondsAt(sweepRow, rows, gap, 1, true, func(i int64) int32 { return int32(i * gap) })
-	return far > slower*sweepRow/near, err
+	var took [2]float64
+	for n, x := range []struct{ rows, gap int64 }{{bytes / 2 / near, near / sweepRow}, {rows, apart / sweepRow}} {
+		var err error
+		if took[n], err = b.secondsAt(sweepRow, x.rows, x.gap, 1, true, func(i int64) int32 { return int32(i * x.gap) }); err != nil {
+			return false, err
+		}
+	}
+	return took[1] > slower*took[0], nil
 }
 
 // point is where a level is measured: it holds most of what is read, and the level before holds little.
@@ -291,38 +259,6 @@ func (b *bench) levels(points []point, size int64) ([]device.Level, error) {
 	return all, nil
 }
 
-// ofRounds returns the levels with the best rates of caches, which others only make slower, and the medians of those of memory, which others
-// always use: one number takes less than a millisecond to measure, and a single interruption halves it.
-func ofRounds(rounds [][]device.Level) []device.Level {
-	all := slices.Clone(rounds[0])
-	pick := func(rate func(l *device.Level) *device.Rate, i int) {
-		var one, together []float64
-		for n := range rounds {
-			r := rate(&rounds[n][i])
-			one, together = append(one, r.One), append(together, r.All)
-		}
-		slices.Sort(one)
-		slices.Sort(together)
-		r := rate(&all[i])
-		n := len(rounds) - 1
-		if all[i].Bytes == 0 {
-			n = len(rounds) / 2
-		}
-		r.One, r.All = one[n], together[n]
-	}
-	for i := range all {
-		all[i].Gather, all[i].Spread = slices.Clone(all[i].Gather), slices.Clone(all[i].Spread)
-		for k := range all[i].Gather {
-			pick(func(l *device.Level) *device.Rate { return &l.Gather[k] }, i)
-		}
-		for k := range all[i].Spread {
-			pick(func(l *device.Level) *device.Rate { return &l.Spread[k] }, i)
-		}
-		pick(func(l *device.Level) *device.Rate { return &l.Stream }, i)
-	}
-	return all
-}
-
 // touch clears the data, so that the pages are there, each near the thread that reads it first.
 func (b *bench) touch() error {
 	const block = 1 << 20 // elements; what is cleared between two looks at the context
@@ -332,37 +268,6 @@ func (b *bench) touch() error {
 		}
 	})
 	return b.ctx.Err()
-}
-
-// calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
-// row takes no longer than a longer one, a nearer level no longer than a farther one, rows near each other no longer than the same far
-// apart, and all threads together are no slower than one.
-func calm(levels []device.Level) {
-	for i := len(levels) - 1; i >= 0; i-- {
-		for k := len(rowSizes) - 1; k >= 0; k-- {
-			r := &levels[i].Gather[k]
-			bytes := float64(r.RowBytes)
-			faster := func(next device.Rate) {
-				scale := bytes / float64(next.RowBytes)
-				r.One, r.All = max(r.One, next.One*scale), max(r.All, next.All*scale)
-			}
-			if k+1 < len(rowSizes) {
-				faster(levels[i].Gather[k+1])
-			}
-			if i+1 < len(levels) {
-				faster(levels[i+1].Gather[k])
-			}
-			if k < len(levels[i].Spread) {
-				faster(levels[i].Spread[k])
-			}
-			r.All = max(r.All, r.One)
-		}
-		s := &levels[i].Stream
-		if i+1 < len(levels) {
-			s.One, s.All = max(s.One, levels[i+1].Stream.One), max(s.All, levels[i+1].Stream.All)
-		}
-		s.All = max(s.All, s.One)
-	}
 }
 
 // rates measures rows of all lengths in random order, in a working set spread over span bytes.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +24,7 @@ func TestMeasure(t *testing.T) {
 	for _, threads := range []int{1, 2, 3} {
 		p := small
 		p.Threads = threads
-		m, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
+		m, _, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 	}
 	p := small
 	p.L1Bytes, p.L2Bytes, p.L3Bytes, p.MemoryBytes = 0, 0, 0, 0
-	m, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
+	m, _, err := measure(t.Context(), p, device.Gather{Name: "go", Read: readRows})
 	if err != nil || !m.Valid() || len(m.Levels) != 3 {
 		t.Errorf("a machine with unknown caches: %+v, %v", m, err)
 	}
@@ -47,39 +47,56 @@ func TestMeasure(t *testing.T) {
 
 // A disturbed measurement is taken again, and the best of a few is kept.
 func TestMeasureAgain(t *testing.T) {
-	scaled := func(l1, l2 float64) device.Measured {
-		level := func(all float64, shared bool) device.Level {
-			return device.Level{Shared: shared, Gather: []device.Rate{{RowBytes: 64, One: 1, All: 1}, {RowBytes: 2048, One: 10, All: 10 * all}}}
-		}
-		return device.Measured{Threads: 4, Levels: []device.Level{level(l1, false), level(l2, false), level(1, true)}}
-	}
 	failure := errors.New("cancelled")
 	for _, c := range []struct {
 		name string
-		runs []device.Measured
-		want int // of runs
+		runs []float64 // scaling
+		want int       // of runs
 		err  error
 	}{
-		{"quiet", []device.Measured{scaled(4, 3.9)}, 0, nil},
-		{"at first", []device.Measured{scaled(2, 4), scaled(4, 4)}, 1, nil},
-		{"in one level", []device.Measured{scaled(4, 2), scaled(4, 3.1)}, 1, nil},
-		{"all the time", []device.Measured{scaled(1, 4), scaled(2.2, 2.1), scaled(2, 2)}, 1, nil},
-		{"one thread", []device.Measured{{Threads: 1, Levels: []device.Level{{Gather: []device.Rate{{RowBytes: 64, One: 7, All: 7}}}}}}, 0, nil},
-		{"cancelled", []device.Measured{scaled(2, 4)}, 0, failure},
+		{"quiet", []float64{0.97}, 0, nil},
+		{"at first", []float64{0.5, 0.76}, 1, nil},
+		{"all the time", []float64{0.25, 0.55, 0.5}, 1, nil},
+		{"cancelled", []float64{0.5}, 0, failure},
 	} {
 		n := 0
-		m, err := calmest(func() (device.Measured, error) {
+		m, err := calmest(func() (device.Measured, float64, error) {
 			if n == len(c.runs) {
 				if c.err == nil {
 					t.Fatalf("%s: measured more than %d times", c.name, n)
 				}
-				return device.Measured{}, c.err
+				return device.Measured{}, 0, c.err
 			}
 			n++
-			return c.runs[n-1], nil
+			return device.Measured{Threads: n}, c.runs[n-1], nil
 		})
-		if !errors.Is(err, c.err) || err == nil && (n != len(c.runs) || !reflect.DeepEqual(m, c.runs[c.want])) {
+		if !errors.Is(err, c.err) || err == nil && (n != len(c.runs) || m.Threads != c.want+1) {
 			t.Errorf("%s: %d measurements, %+v, %v", c.name, n, m, err)
+		}
+	}
+}
+
+// The slowest cache of a thread counts, in the median of rounds.
+func TestScaling(t *testing.T) {
+	levels := func(l1, l2 float64) []device.Level {
+		level := func(all float64, shared bool) device.Level {
+			return device.Level{Shared: shared, Gather: []device.Rate{{RowBytes: 64, One: 1, All: 1}, {RowBytes: 2048, One: 10, All: 10 * all}}}
+		}
+		return []device.Level{level(l1, false), level(l2, false), level(1, true)}
+	}
+	for _, c := range []struct {
+		threads int
+		rounds  [][]device.Level
+		want    float64
+	}{
+		{4, [][]device.Level{levels(4, 2)}, 0.5},
+		{4, [][]device.Level{levels(4, 4), levels(1, 4), levels(3, 4)}, 0.75},
+		{4, [][]device.Level{levels(4, 4), levels(4, 2), levels(2, 4)}, 0.5},
+		{1, [][]device.Level{levels(1, 1), levels(1, 1), levels(1, 1)}, 1},
+		{2, [][]device.Level{levels(3, 3)}, 1}, // one thread was disturbed
+	} {
+		if got := scaling(c.threads, c.rounds); got != c.want {
+			t.Errorf("%d threads, %v: %v, want %v", c.threads, c.rounds, got, c.want)
 		}
 	}
 }
@@ -109,29 +126,31 @@ func TestWithoutHits(t *testing.T) {
 func TestByAddress(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, 128<<17/4)}
-		took := 200 * time.Nanosecond
-		if slow {
-			took *= 10
-		}
-		seen := map[int32]bool{}
+		seen := map[int64]map[int32]bool{4 << 10: {}, 128 << 10: {}} // rows by how far they are apart
 		b.gather.Read = func(_ []float32, row int, idx []int32) {
-			for _, i := range idx {
-				if int(i)*row*4%(128<<10) != 0 {
-					t.Errorf("row %d is not a multiple of 128 KB from the first", i)
-				}
+			apart := int64(4 << 10)
+			if !slices.ContainsFunc(idx, func(i int32) bool { return int64(i)*int64(row)*4%(128<<10) != 0 }) {
+				apart = 128 << 10
 			}
 			for _, i := range idx[:min(len(idx), 2048)] {
-				seen[i] = true
+				seen[apart][i] = true
+				if int64(i)*int64(row)*4%apart != 0 {
+					t.Errorf("row %d is not a multiple of 4 KB from the first", i)
+				}
+			}
+			took := 600 * time.Nanosecond
+			if slow && apart == 128<<10 {
+				took *= 4
 			}
 			for start := time.Now(); time.Since(start) < time.Duration(len(idx))*took; {
 			}
 		}
-		got, err := b.byAddress(256<<10, []device.Rate{{RowBytes: 64, One: 1}, {RowBytes: sweepRow, One: sweepRow / 6e-7}})
-		if err != nil || got != slow || len(seen) != 128 {
-			t.Errorf("rows of %v: by address %v, %v, of %d rows", took, got, err, len(seen))
+		got, err := b.byAddress(256 << 10)
+		if near, far := len(seen[4<<10]), len(seen[128<<10]); err != nil || got != slow || near != 32 || far != 128 {
+			t.Errorf("rows far apart are slow %v: by address %v, %v, of %d and %d rows", slow, got, err, near, far)
 		}
 	}
-	if got, err := (&bench{ctx: t.Context()}).byAddress(256<<10, []device.Rate{{RowBytes: sweepRow, One: 1}}); got || err != nil {
+	if got, err := (&bench{ctx: t.Context()}).byAddress(256 << 10); got || err != nil {
 		t.Errorf("without memory: %v, %v", got, err)
 	}
 }
@@ -302,7 +321,7 @@ func TestStoreWithoutFolder(t *testing.T) {
 func BenchmarkMeasure(b *testing.B) {
 	p := New(0).Props()
 	for b.Loop() {
-		m, err := measure(b.Context(), p, device.Gather{Name: "go", Read: readRows})
+		m, _, err := measure(b.Context(), p, device.Gather{Name: "go", Read: readRows})
 		if err != nil {
 			b.Fatal(err)
 		}
