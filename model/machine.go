@@ -83,19 +83,22 @@ var (
 const (
 	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs.
-	full = 0.2
+	full = 0.35
 
 	// between is the share of a shared cache that counts where a row of A or C, or a line of values, comes again in another panel: panels also
 	// touch lines of values in part and what is fetched ahead, and what comes once replaces what comes again.
-	between = 0.5
+	between = 0.75
+
+	// beside is how much more of a row of A or C than its slice the caches' prefetchers bring.
+	beside = 0.5
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.
 	waits = 0.4
 
-	// apart is how many times what it would take to gather the values of a segment that do not follow those of the one before they take:
-	// they are fetched ahead, and nothing waits for results.
-	apart = 0.5
+	// apart is how many times what it would take to gather the lines of values of a segment that do not follow those of the one before they
+	// take: they are fetched ahead, but a core waits for so many lines at most, and those of memory keep rows of B from a cache waiting.
+	apart = 0.65
 
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.

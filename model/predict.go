@@ -330,12 +330,16 @@ func (w *work) againIn(c float64) float64 {
 	if w.panels == 1 {
 		return 0
 	}
+	row := w.perSegment()
+	if w.slices > 1 {
+		row *= 1 + beside
+	}
 	reads, found := 0.0, 0.0
 	w.panelsOf(w.f.all, 1, func(p *panel) {
 		rows := func(panels float64) float64 { return w.f.activeRows(p.refs * panels) } // that as many panels like this one read
 		touched := func(panels float64) float64 {
 			// Rows of B of one more, for between two reads of a row of A there is the rest of one panel and the beginning of another.
-			return (panels+1)*p.most*w.row + rows(panels)*w.perSegment()*w.slices + panels*p.refs*w.perNonZero()
+			return (panels+1)*p.most*w.row + rows(panels)*row + panels*p.refs*w.perNonZero()
 		}
 		held, more := 0.0, 1.0 // panels whose all it holds, and too many of them
 		for more < w.panels && touched(more) <= c {
@@ -399,8 +403,8 @@ func (w *work) streams() {
 		}
 		// Of the others, a line that the segment before has touched too is where the row of A is.
 		known := math.Min((1-all/touched)/(1-first), 1) * math.Min(w.again/(1-first), 1)
-		w.valuesApart(l, bytes*(1-first)*(1-known), touched/w.segs*line)
-		w.valuesApart(w.near, bytes*(1-first)*known, touched/w.segs*line)
+		w.valuesApart(l, bytes*(1-first)*(1-known))
+		w.valuesApart(w.near, bytes*(1-first)*known)
 	}
 	switch w.op {
 	case SDDMM:
@@ -415,9 +419,11 @@ func (w *work) streams() {
 	}
 }
 
-// valuesApart adds bytes of values in pieces that do not follow each other.
-func (w *work) valuesApart(l int, bytes, piece float64) {
-	w.thread += bytes / piece * apart * w.Measured.GatherSeconds(l, piece, w.Threads)
+// valuesApart adds bytes of values in pieces that do not follow each other: too short for the hardware to find one before it ends, so that each
+// line takes as long as one alone.
+func (w *work) valuesApart(l int, bytes float64) {
+	line := float64(w.Line)
+	w.thread += bytes / line * apart * w.Measured.GatherSeconds(l, line, w.Threads)
 	w.bytes[l] += bytes
 }
 
