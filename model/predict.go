@@ -307,11 +307,10 @@ func (w *work) rows() {
 	}
 	w.fetch(l, times*(1-next)*(1-w.again), w.row)
 	w.fetch(w.near, times*(1-next)*w.again, w.row)
-	if w.op == SDDMM {
-		w.stream(times * next * w.row)
-		return
+	streamed := times * next * w.row
+	if w.op != SDDMM {
+		streamed += times * w.row // all are written back
 	}
-	streamed := times * (next + 1) * w.row // fetched, and all written back
 	w.streamAt(l, streamed*(1-w.again))
 	w.streamAt(w.near, streamed*w.again)
 }
