@@ -36,7 +36,7 @@
 //     panels before that it still holds has read it too.
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured). What is read or written in order of address streams, half hidden behind the rest, less where rows are long; rows of A
-//     that do not follow the one before, in narrow panels and in slices of K, and the values of segments in panels, are gathered.
+//     that do not follow the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //
