@@ -110,7 +110,7 @@ func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, runs ...*hostR
 	return host.Run(ctx, len(units), func(unit int) {
 		u := units[unit]
 		for _, r := range runs {
-			p, s, cols := r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.colIdx[u.Lo:u.Hi]
+			p, s, cols := r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.colIdx[u.Lo:]
 			switch {
 			case r.alpha == 0:
 				scale(p, r.beta)

@@ -109,12 +109,12 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 		for i, end := u.RowLo, 0; i < u.RowHi && r.alpha != 0; i = end {
 			if end = r.batch(i, u.RowHi, collected); end == i { // a long row
 				end++
-				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i], r.rowPtr[end], r.beta == 0, collected)
+				r.addRows(r.c.Row(i), r.cols[r.rowPtr[i]:], r.rowPtr[i], r.rowPtr[end], r.beta == 0, collected)
 				continue
 			}
 			v := r.values(r.rowPtr[i], r.rowPtr[end], collected)
 			for _, b := range r.b {
-				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:u.Hi], r.rowPtr[i:end+1], r.alpha, r.beta == 0, near)
+				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:], r.rowPtr[i:end+1], r.alpha, r.beta == 0, near)
 			}
 		}
 	})
@@ -165,7 +165,7 @@ func (r *hostRun[T]) piece(slot int, lo, hi int64, collected []T) {
 		clear(acc)
 		return
 	}
-	r.addRows(acc, r.cols[lo:hi], lo, hi, true, collected)
+	r.addRows(acc, r.cols[lo:], lo, hi, true, collected)
 }
 
 // start sets row i of C to β times itself, unless the first product will set it.

@@ -152,21 +152,3 @@ func TestMovieLensSameBits(t *testing.T) {
 		t.Error("4 threads give other bits than 1")
 	}
 }
-
-// BenchmarkIteration times one iteration of explicit ALS on ML-100K.
-func BenchmarkIteration(b *testing.B) {
-	training, _ := split(b, read[float32](b, "movielens-100k", "u.data.gz"), 0.1, 1)
-	s, err := newSolver(cpu.New(0), training, DefaultOptions[float32]())
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.close()
-	for b.Loop() {
-		if err := s.Iterate(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	// Per side: a residual and a diagonal, and six steps of one SDDMM and one SpMM each.
-	flops := 2 * float64(training.NNZ()) * 32 * 2 * (3 + 6*2)
-	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}

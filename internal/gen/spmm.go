@@ -36,7 +36,8 @@ func (k *kernels) spmm(chunks int) {
 	k.Load(k.Param("stride"), stride)
 	alpha := k.reg()
 	k.broadcast(k.param("alpha"), alpha)
-	w := k.beginWalk(array{param: "c", step: "width", rows: true}, array{param: "v", step: "step"})
+	spread := chunks*k.width() >= spreadRow
+	w := k.beginWalk(array{param: "c", step: "width", rows: true, spread: spread}, array{param: "v", step: "step"})
 
 	k.Label("row")
 	n, ahead, fetched := k.GP64(), k.GP64(), k.GP64()
@@ -76,6 +77,11 @@ func (k *kernels) spmm(chunks int) {
 	k.loadMasked(operand.Mem{Base: c, Disp: (chunks - 1) * k.width()}, m, acc[chunks-1])
 	k.Label("begin")
 
+	next, last := k.GP64(), k.GP64()
+	if spread {
+		k.MOVQ(w.spread.from, next)
+		k.MOVQ(w.spread.last, last)
+	}
 	v, step, cols := k.GP64(), k.GP64(), k.GP64()
 	k.Load(k.Param("v"), v)
 	k.Load(k.Param("step"), step)
@@ -93,9 +99,9 @@ func (k *kernels) spmm(chunks int) {
 		k.JLE(operand.LabelRef(fmt.Sprintf("next%d", size)))
 	}
 	for size := k.width(); size >= least; size /= 2 {
-		next, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
+		label, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
 		distance := rowsAhead(chunks * k.width())
-		k.Label(next)
+		k.Label(label)
 		k.CMPQ(ahead, operand.I32(distance+1))
 		k.JL(ref(unfetched))
 		later := k.GP64()
@@ -111,6 +117,12 @@ func (k *kernels) spmm(chunks int) {
 			k.JLE(ref(near))
 			k.PREFETCHT0(operand.Mem{Base: v, Disp: nonZerosAhead * k.elem()})
 			k.Label(near)
+		}
+		if spread {
+			k.PREFETCHT0(operand.Mem{Base: next})
+			k.ADDQ(operand.I32(64), next)
+			k.CMPQ(next, last)
+			k.CMOVQHI(last, next)
 		}
 		row := k.GP64()
 		k.MOVLQSX(operand.Mem{Base: cols}, row)
@@ -128,13 +140,24 @@ func (k *kernels) spmm(chunks int) {
 		k.DECQ(ahead)
 		k.DECQ(fetched)
 		k.DECQ(n)
-		k.JNZ(ref(next))
+		k.JNZ(ref(label))
 		if size > least {
 			k.JMP(ref("store"))
 		}
 	}
 
 	k.Label("store")
+	if spread {
+		k.Label("rest") // of the row to come, where this one has few non-zeros
+		k.CMPQ(next, last)
+		k.JEQ(ref("all"))
+		k.PREFETCHT0(operand.Mem{Base: next})
+		k.ADDQ(operand.I32(64), next)
+		k.CMPQ(next, last)
+		k.JCS(ref("rest"))
+		k.PREFETCHT0(operand.Mem{Base: last})
+		k.Label("all")
+	}
 	k.Load(k.Param("c"), c)
 	for i := range chunks - 1 {
 		k.load(acc[i], operand.Mem{Base: c, Disp: i * k.width()})

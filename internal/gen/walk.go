@@ -24,6 +24,10 @@ const (
 	mostValues  = 512
 )
 
+// spreadRow is the bytes of a row of C from which on SpMM fetches that of a later segment line by line, one with each row of B: a core waits for
+// so many lines at most, and while it waits for a burst of them, rows of B wait too.
+const spreadRow = 1024
+
 // Fields of a tiling.Segment.
 const (
 	segLo   = 0
@@ -38,13 +42,15 @@ type array struct {
 	param, step string
 	rows        bool
 	nonEmpty    bool // rows without non-zeros are not fetched
+	spread      bool // the loop fetches the rows of segments, line by line: see walk.spread
 }
 
 // walk goes over rows of the sparse matrix, or over the segments of a panel.
 type walk struct {
 	*kernels
 	arrays []array
-	first  []operand.Mem // where the arrays begin, for segments
+	first  []operand.Mem                    // where the arrays begin, for segments
+	spread struct{ from, last operand.Mem } // of a row that will be needed soon: its first and its last byte, or twice the same
 }
 
 // beginWalk generates the way to the first row, or segment. Parameters are as walkDoc says; those of arrays are the place of
@@ -59,6 +65,11 @@ func (k *kernels) beginWalk(arrays ...array) *walk {
 		k.Load(k.Param(a.param), p)
 		k.MOVQ(p, first)
 		w.first = append(w.first, first)
+		if a.spread {
+			w.spread.from, w.spread.last = k.AllocLocal(8), k.AllocLocal(8)
+			k.MOVQ(p, w.spread.from)
+			k.MOVQ(p, w.spread.last)
+		}
 	}
 	k.JNZ(operand.LabelRef("segment"))
 	return w
@@ -159,6 +170,10 @@ func (w *walk) segment(label string, bytes operand.Op) {
 		p := w.GP64()
 		w.LEAQ(place(i, 0), p)
 		w.Store(p, w.Param(a.param))
+		if a.spread {
+			w.MOVQ(p, w.spread.from)
+			w.MOVQ(p, w.spread.last)
+		}
 	}
 	w.MOVLQSX(operand.Mem{Base: seg, Disp: segN}, n)
 	w.Store(n, w.Param("n"))
@@ -167,6 +182,15 @@ func (w *walk) segment(label string, bytes operand.Op) {
 	w.JLE(operand.LabelRef("fetched"))
 	for i, a := range w.arrays {
 		later := place(i, segmentsAhead)
+		if a.spread {
+			p := w.GP64()
+			w.LEAQ(later, p)
+			w.MOVQ(p, w.spread.from)
+			w.ADDQ(bytes, p)
+			w.DECQ(p)
+			w.MOVQ(p, w.spread.last)
+			continue
+		}
 		length := bytes
 		if !a.rows {
 			n := w.GP64()
