@@ -25,7 +25,7 @@ row:
 next:
 	MOVQ       n+56(FP), DX
 	SUBQ       AX, DX
-	JLE        done
+	JLE        end
 	CMPQ       DX, $+4
 	JLE        four
 	MOVQ       ahead+88(FP), DX
@@ -556,7 +556,7 @@ store0_4:
 	ADDQ       $+4, AX
 	JMP        next
 
-done:
+end:
 	MOVQ    rows+80(FP), BX
 	DECQ    BX
 	JLE     return

@@ -47,7 +47,8 @@ func (k *kernels) sddmm() {
 	if k.isa == avx512 {
 		k.setDistance(bytes)
 	}
-	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true})
+	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true, spread: k.isa == avx512})
+	w.short = func() { k.CMPQ(bytes, operand.I32(spreadRow)) }
 
 	k.Label("row")
 	k.XORQ(j, j)
@@ -55,7 +56,7 @@ func (k *kernels) sddmm() {
 	left := k.GP64()
 	k.Load(k.Param("n"), left)
 	k.SUBQ(j, left)
-	k.JLE(operand.LabelRef("done"))
+	k.JLE(operand.LabelRef("end"))
 	k.CMPQ(left, operand.I32(4))
 	k.JLE(operand.LabelRef("four"))
 	if k.isa == avx512 {
@@ -69,19 +70,26 @@ func (k *kernels) sddmm() {
 		k.JL(operand.LabelRef("eight"))
 		k.testOp(opNear)
 		k.JNZ(operand.LabelRef("near"))
-		k.dots(dotGroup{rows: 8, full: true}, j, bytes)
+		k.dots(w, dotGroup{rows: 8, full: true}, j, bytes)
 		k.JMP(operand.LabelRef("next"))
 		k.Label("near")
-		k.dots(dotGroup{rows: 8, full: true, near: true}, j, bytes)
+		k.dots(w, dotGroup{rows: 8, full: true, near: true}, j, bytes)
 		k.JMP(operand.LabelRef("next"))
 	}
 	k.Label("eight")
-	k.dots(dotGroup{rows: 8}, j, bytes)
+	k.dots(w, dotGroup{rows: 8}, j, bytes)
 	k.JMP(operand.LabelRef("next"))
 	k.Label("four")
-	k.dots(dotGroup{rows: 4}, j, bytes)
+	k.dots(w, dotGroup{rows: 4}, j, bytes)
 	k.JMP(operand.LabelRef("next"))
 
+	k.Label("end")
+	if k.isa == avx512 {
+		next, last := k.GP64(), k.GP64()
+		k.MOVQ(w.spread.from, next)
+		k.MOVQ(w.spread.last, last)
+		w.fetchRest(next, last)
+	}
 	w.nextRow("row", bytes)
 }
 
@@ -103,7 +111,7 @@ func (g dotGroup) label(s string) string {
 }
 
 // dots generates one group of dot products, starting at j, and advances j.
-func (k *kernels) dots(g dotGroup, j, bytes reg.GPVirtual) {
+func (k *kernels) dots(w *walk, g dotGroup, j, bytes reg.GPVirtual) {
 	name, rows := g.label, g.rows
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 
@@ -127,7 +135,7 @@ func (k *kernels) dots(g dotGroup, j, bytes reg.GPVirtual) {
 	k.Label(name("fresh"))
 
 	if k.isa == avx512 {
-		k.slicesByRow(g, j, bytes, sums)
+		k.slicesByRow(w, g, j, bytes, sums)
 	} else {
 		k.slicesByChunk(name, rows, j, bytes, sums)
 	}

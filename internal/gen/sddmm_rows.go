@@ -22,7 +22,7 @@ func (k *kernels) setDistance(bytes reg.GPVirtual) {
 // slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
 // registers, and each row of B is read from its first byte to its last, which the hardware's
 // prefetchers follow. The additions of one row depend on each other; those of different rows overlap.
-func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
+func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums []reg.VecVirtual) {
 	name := g.label
 	ref := func(s string) operand.Op { return operand.LabelRef(name(s)) }
 	chunks := sliceBytes / k.width()
@@ -38,7 +38,15 @@ func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.Vec
 	k.CMPQ(left, operand.I32(sliceBytes))
 	k.JNE(ref("tail"))
 	k.Label(name("whole"))
-	k.slice(g, j, off, chunks, mask{}, 0, sums)
+	if g.full {
+		w.short()
+		k.JL(ref("alone"))
+		k.spreadSlice(w, g, j, off, sums)
+		k.JMP(ref("sliced"))
+		k.Label(name("alone"))
+	}
+	k.slice(g, j, off, chunks, mask{}, 0, sums, nil)
+	k.Label(name("sliced"))
 	k.ADDQ(operand.I32(chunks*k.width()), off)
 	k.CMPQ(off, bytes)
 	k.JL(ref("slice"))
@@ -62,11 +70,11 @@ func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.Vec
 			longer := fmt.Sprintf("longer%d_%d_", tail, c)
 			k.CMPQ(n, operand.I32(tail/k.elem()))
 			k.JG(ref(longer))
-			k.slice(g, j, off, c, m, tail, sums)
+			k.slice(g, j, off, c, m, tail, sums, nil)
 			k.JMP(ref("summed"))
 			k.Label(name(longer))
 		}
-		k.slice(g, j, off, c, m, k.width(), sums)
+		k.slice(g, j, off, c, m, k.width(), sums, nil)
 		if c < longest {
 			k.JMP(ref("summed"))
 			k.Label(name(next))
@@ -75,9 +83,25 @@ func (k *kernels) slicesByRow(g dotGroup, j, bytes reg.GPVirtual, sums []reg.Vec
 	k.Label(name("summed"))
 }
 
+// spreadSlice is slice for whole ones of long rows: it fetches as many lines of the row of A of a later segment as there are rows of B.
+func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
+	next, last, at := k.GP64(), k.GP64(), k.GP64()
+	k.MOVQ(w.spread.from, next)
+	k.MOVQ(w.spread.last, last)
+	k.Load(k.Param("a"), at) // is near: fetched in its place where nothing is left
+	k.CMPQ(next, last)
+	k.CMOVQNE(next, at)
+	k.ADDQ(operand.I32(64*g.rows), next)
+	k.CMPQ(next, last)
+	k.CMOVQHI(last, next)
+	k.MOVQ(next, w.spread.from)
+	k.slice(g, j, off, sliceBytes/k.width(), mask{}, 0, sums, func(r int) { k.PREFETCHT0(operand.Mem{Base: at, Disp: 64 * r}) })
+}
+
 // slice adds to sums the products of one slice of the given number of chunks at byte off of each row.
-// Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes.
-func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual) {
+// Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes. beside, if any, is generated with
+// each row of B.
+func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual, beside func(r int)) {
 	a := k.GP64()
 	k.Load(k.Param("a"), a)
 	av := make([]reg.VecVirtual, chunks)
@@ -147,6 +171,9 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_", chunks, tail, r)))
 		}
 		p := row(r)
+		if beside != nil {
+			beside(r)
+		}
 		acc[r] = k.reg()
 		for c := range av {
 			mem := operand.Mem{Base: p, Disp: c * k.width()}

@@ -148,15 +148,7 @@ func (k *kernels) spmm(chunks int) {
 
 	k.Label("store")
 	if spread {
-		k.Label("rest") // of the row to come, where this one has few non-zeros
-		k.CMPQ(next, last)
-		k.JEQ(ref("all"))
-		k.PREFETCHT0(operand.Mem{Base: next})
-		k.ADDQ(operand.I32(64), next)
-		k.CMPQ(next, last)
-		k.JCS(ref("rest"))
-		k.PREFETCHT0(operand.Mem{Base: last})
-		k.Label("all")
+		w.fetchRest(next, last)
 	}
 	k.Load(k.Param("c"), c)
 	for i := range chunks - 1 {

@@ -50,7 +50,8 @@ type walk struct {
 	*kernels
 	arrays []array
 	first  []operand.Mem                    // where the arrays begin, for segments
-	spread struct{ from, last operand.Mem } // of a row that will be needed soon: its first and its last byte, or twice the same
+	spread struct{ from, last operand.Mem } // what is left to fetch of the row of a later segment: its first and last byte, the same for nothing
+	short  func()                           // compares the bytes of a row with spreadRow where that is not known: shorter ones are fetched at once
 }
 
 // beginWalk generates the way to the first row, or segment. Parameters are as walkDoc says; those of arrays are the place of
@@ -129,6 +130,19 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 	w.RET()
 }
 
+// fetchRest generates the fetch of the lines from byte next to byte last, unless they are the same. next is lost.
+func (w *walk) fetchRest(next, last reg.GPVirtual) {
+	w.CMPQ(next, last)
+	w.JEQ(operand.LabelRef("all"))
+	w.Label("rest")
+	w.PREFETCHT0(operand.Mem{Base: next})
+	w.ADDQ(operand.I32(64), next)
+	w.CMPQ(next, last)
+	w.JCS(operand.LabelRef("rest"))
+	w.PREFETCHT0(operand.Mem{Base: last})
+	w.Label("all")
+}
+
 // skipEmpty generates a jump over the fetch of a row that is not among those left, or has no non-zeros.
 func (w *walk) skipEmpty(left reg.GPVirtual, label string) {
 	w.CMPQ(left, operand.I32(segmentsAhead))
@@ -185,11 +199,20 @@ func (w *walk) segment(label string, bytes operand.Op) {
 		if a.spread {
 			p := w.GP64()
 			w.LEAQ(later, p)
+			if w.short != nil {
+				w.short()
+				w.JL(operand.LabelRef("burst"))
+			}
 			w.MOVQ(p, w.spread.from)
 			w.ADDQ(bytes, p)
 			w.DECQ(p)
 			w.MOVQ(p, w.spread.last)
-			continue
+			if w.short == nil {
+				continue
+			}
+			w.JMP(operand.LabelRef("spread"))
+			w.Label("burst")
+			later = operand.Mem{Base: p}
 		}
 		length := bytes
 		if !a.rows {
@@ -203,6 +226,9 @@ func (w *walk) segment(label string, bytes operand.Op) {
 			most = mostValues
 		}
 		w.fetch("segment_"+a.param, later, length, most)
+		if a.spread {
+			w.Label("spread")
+		}
 	}
 	w.Label("fetched")
 	w.ADDQ(operand.I32(segSize), seg)
