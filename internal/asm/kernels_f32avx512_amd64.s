@@ -14049,39 +14049,49 @@ rest:
 	PREFETCHT0 (BX)
 
 all:
-	MOVQ    rows+80(FP), SI
-	DECQ    SI
-	JLE     return
-	MOVQ    SI, rows+80(FP)
-	MOVQ    n+56(FP), AX
-	MOVQ    cols+48(FP), BX
-	LEAQ    (BX)(AX*4), BX
-	MOVQ    BX, cols+48(FP)
-	MOVQ    ahead+88(FP), BX
-	SUBQ    AX, BX
-	MOVQ    BX, ahead+88(FP)
-	MOVQ    segs+72(FP), BX
-	TESTQ   BX, BX
-	JNZ     segment
-	MOVQ    p+0(FP), BX
-	MOVQ    AX, DI
-	SHLQ    $0x02, DI
-	ADDQ    DI, BX
-	MOVQ    BX, p+0(FP)
-	MOVQ    s+8(FP), BX
-	SHLQ    $0x02, AX
-	ADDQ    AX, BX
-	MOVQ    BX, s+8(FP)
-	MOVQ    a+16(FP), AX
-	MOVQ    step+24(FP), BX
-	ADDQ    BX, AX
-	CMPQ    SI, $+4
-	JLE     fetched_row
-	MOVQ    ptr+64(FP), SI
-	MOVQ    40(SI), DI
-	CMPQ    DI, 32(SI)
-	JEQ     fetched_row
-	LEAQ    (AX)(BX*4), BX
+	MOVQ  rows+80(FP), SI
+	DECQ  SI
+	JLE   return
+	MOVQ  SI, rows+80(FP)
+	MOVQ  n+56(FP), AX
+	MOVQ  cols+48(FP), BX
+	LEAQ  (BX)(AX*4), BX
+	MOVQ  BX, cols+48(FP)
+	MOVQ  ahead+88(FP), BX
+	SUBQ  AX, BX
+	MOVQ  BX, ahead+88(FP)
+	MOVQ  segs+72(FP), BX
+	TESTQ BX, BX
+	JNZ   segment
+	MOVQ  p+0(FP), BX
+	MOVQ  AX, DI
+	SHLQ  $0x02, DI
+	ADDQ  DI, BX
+	MOVQ  BX, p+0(FP)
+	MOVQ  s+8(FP), BX
+	SHLQ  $0x02, AX
+	ADDQ  AX, BX
+	MOVQ  BX, s+8(FP)
+	MOVQ  a+16(FP), AX
+	MOVQ  step+24(FP), BX
+	ADDQ  BX, AX
+	CMPQ  SI, $+4
+	JLE   fetched_row
+	MOVQ  ptr+64(FP), SI
+	MOVQ  40(SI), DI
+	CMPQ  DI, 32(SI)
+	JEQ   fetched_row
+	LEAQ  (AX)(BX*4), BX
+	CMPQ  CX, $+1024
+	JL    short_row
+	MOVQ  BX, 24(SP)
+	ADDQ  CX, BX
+	DECQ  BX
+	MOVQ  BX, 32(SP)
+	JMP   long_row
+
+short_row:
+	LEAQ    (BX), BX
 	MOVQ    CX, SI
 	MOVQ    $+2048, DI
 	CMPQ    SI, DI
@@ -14094,6 +14104,7 @@ fetch_row:
 	JG         fetch_row
 	PREFETCHT0 -1(BX)(SI*1)
 
+long_row:
 fetched_row:
 	MOVQ AX, a+16(FP)
 	MOVQ ptr+64(FP), BX
@@ -14169,14 +14180,14 @@ fetch_segment_s:
 	MOVQ       16(SP), SI
 	LEAQ       (SI)(BX*1), BX
 	CMPQ       CX, $+1024
-	JL         burst
+	JL         short_segment_a
 	MOVQ       BX, 24(SP)
 	ADDQ       CX, BX
 	DECQ       BX
 	MOVQ       BX, 32(SP)
-	JMP        spread
+	JMP        long_segment_a
 
-burst:
+short_segment_a:
 	LEAQ    (BX), BX
 	MOVQ    CX, SI
 	MOVQ    $+1024, DI
@@ -14190,7 +14201,7 @@ fetch_segment_a:
 	JG         fetch_segment_a
 	PREFETCHT0 -1(BX)(SI*1)
 
-spread:
+long_segment_a:
 fetched:
 	ADDQ $+16, AX
 	MOVQ AX, segs+72(FP)
@@ -30638,48 +30649,41 @@ all:
 	VMOVUPS Z16, K1, 960(DI)
 
 done:
-	MOVQ    rows+96(FP), DX
-	DECQ    DX
-	JLE     return
-	MOVQ    DX, rows+96(FP)
-	MOVQ    n+56(FP), DX
-	MOVQ    cols+48(FP), BX
-	LEAQ    (BX)(DX*4), BX
-	MOVQ    BX, cols+48(FP)
-	MOVQ    ahead+104(FP), BX
-	SUBQ    DX, BX
-	MOVQ    BX, ahead+104(FP)
-	MOVQ    segs+72(FP), BX
-	TESTQ   BX, BX
-	JNZ     segment
-	MOVQ    c+0(FP), BX
-	MOVQ    width+8(FP), SI
-	ADDQ    SI, BX
-	LEAQ    (BX)(SI*4), SI
-	MOVQ    $+1024, DI
-	MOVQ    $+2048, R8
-	CMPQ    DI, R8
-	CMOVQGT R8, DI
-
-fetch_row:
-	PREFETCHT0 (SI)
-	ADDQ       $+64, SI
-	SUBQ       $+64, DI
-	JG         fetch_row
-	PREFETCHT0 -1(SI)(DI*1)
-	MOVQ       BX, c+0(FP)
-	MOVQ       v+16(FP), BX
-	MOVQ       step+24(FP), SI
-	IMULQ      SI, DX
-	ADDQ       DX, BX
-	MOVQ       BX, v+16(FP)
-	MOVQ       ptr+64(FP), BX
-	MOVQ       8(BX), DX
-	SUBQ       (BX), DX
-	MOVQ       DX, n+56(FP)
-	ADDQ       $+8, BX
-	MOVQ       BX, ptr+64(FP)
-	JMP        row
+	MOVQ  rows+96(FP), DX
+	DECQ  DX
+	JLE   return
+	MOVQ  DX, rows+96(FP)
+	MOVQ  n+56(FP), DX
+	MOVQ  cols+48(FP), BX
+	LEAQ  (BX)(DX*4), BX
+	MOVQ  BX, cols+48(FP)
+	MOVQ  ahead+104(FP), BX
+	SUBQ  DX, BX
+	MOVQ  BX, ahead+104(FP)
+	MOVQ  segs+72(FP), BX
+	TESTQ BX, BX
+	JNZ   segment
+	MOVQ  c+0(FP), BX
+	MOVQ  width+8(FP), SI
+	ADDQ  SI, BX
+	LEAQ  (BX)(SI*4), SI
+	MOVQ  SI, 8(SP)
+	ADDQ  $+1024, SI
+	DECQ  SI
+	MOVQ  SI, 16(SP)
+	MOVQ  BX, c+0(FP)
+	MOVQ  v+16(FP), BX
+	MOVQ  step+24(FP), SI
+	IMULQ SI, DX
+	ADDQ  DX, BX
+	MOVQ  BX, v+16(FP)
+	MOVQ  ptr+64(FP), BX
+	MOVQ  8(BX), DX
+	SUBQ  (BX), DX
+	MOVQ  DX, n+56(FP)
+	ADDQ  $+8, BX
+	MOVQ  BX, ptr+64(FP)
+	JMP   row
 
 segment:
 	MOVQ    segs+72(FP), DX

@@ -105,7 +105,7 @@ func (w *walk) nextRow(label string, bytes operand.Op) {
 			if a.nonEmpty {
 				w.skipEmpty(rows, "fetched_row")
 			}
-			w.fetch("row", operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes, mostAhead)
+			w.later("row", a, operand.Mem{Base: p, Index: by, Scale: segmentsAhead}, bytes, mostAhead)
 			w.Label("fetched_row")
 		} else {
 			w.MOVQ(n, by)
@@ -196,24 +196,6 @@ func (w *walk) segment(label string, bytes operand.Op) {
 	w.JLE(operand.LabelRef("fetched"))
 	for i, a := range w.arrays {
 		later := place(i, segmentsAhead)
-		if a.spread {
-			p := w.GP64()
-			w.LEAQ(later, p)
-			if w.short != nil {
-				w.short()
-				w.JL(operand.LabelRef("burst"))
-			}
-			w.MOVQ(p, w.spread.from)
-			w.ADDQ(bytes, p)
-			w.DECQ(p)
-			w.MOVQ(p, w.spread.last)
-			if w.short == nil {
-				continue
-			}
-			w.JMP(operand.LabelRef("spread"))
-			w.Label("burst")
-			later = operand.Mem{Base: p}
-		}
 		length := bytes
 		if !a.rows {
 			n := w.GP64()
@@ -225,15 +207,36 @@ func (w *walk) segment(label string, bytes operand.Op) {
 		if !a.rows {
 			most = mostValues
 		}
-		w.fetch("segment_"+a.param, later, length, most)
-		if a.spread {
-			w.Label("spread")
-		}
+		w.later("segment_"+a.param, a, later, length, most)
 	}
 	w.Label("fetched")
 	w.ADDQ(operand.I32(segSize), seg)
 	w.Store(seg, w.Param("segs"))
 	w.JMP(operand.LabelRef(label))
+}
+
+// later generates what is done about the bytes of an array that will be needed soon: they are fetched, up to limit, or are left to the loop.
+func (w *walk) later(name string, a array, from operand.Mem, bytes operand.Op, limit int) {
+	if !a.spread {
+		w.fetch(name, from, bytes, limit)
+		return
+	}
+	p := w.GP64()
+	w.LEAQ(from, p)
+	if w.short != nil {
+		w.short()
+		w.JL(operand.LabelRef("short_" + name))
+	}
+	w.MOVQ(p, w.spread.from)
+	w.ADDQ(bytes, p)
+	w.DECQ(p)
+	w.MOVQ(p, w.spread.last)
+	if w.short != nil {
+		w.JMP(operand.LabelRef("long_" + name))
+		w.Label("short_" + name)
+		w.fetch(name, operand.Mem{Base: p}, bytes, limit)
+		w.Label("long_" + name)
+	}
 }
 
 // fetch fetches the first lines of the given number of bytes, up to limit.
