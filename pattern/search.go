@@ -71,7 +71,7 @@ const (
 	searchCalls = 2.5  // calls that planning took from which on no tile is tried whose panels have to be made
 	makingCalls = 3.2  // and no other either, with what its panels take to make
 	finalCalls  = 3.5  // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
-	mostCalls   = 3.8  // and from which on there are none
+	mostCalls   = 4.0  // and from which on there are none
 	coarse      = 4    // factor between the widths that are tried first
 	fine        = 2    // factor between the fastest and its neighbours
 )

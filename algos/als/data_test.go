@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"sddmmkit/dataset"
-	"sddmmkit/device/cpu"
 	"sddmmkit/factors"
 	"sddmmkit/internal/realdata"
 	"sddmmkit/sparse"
