@@ -101,7 +101,7 @@ func (r *hostRun[T]) of(c pattern.Columns[T]) *hostRun[T] {
 }
 
 // runRows goes over the rows, all rows of a unit in one call of the inner loop for each run, one after the other while indices and values are
-// near. It sees the column indices up to the end of the unit, so that it can fetch rows of B for the rows of A that follow.
+// near. It sees the column indices behind the unit too, so that it can fetch rows of B for the rows of A that follow.
 func (pl *Plan[T]) runRows(ctx context.Context, host device.Host, runs ...*hostRun[T]) error {
 	if len(runs) == 0 {
 		return nil

@@ -15,7 +15,7 @@ var walkDoc = [...]string{
 // segmentsAhead is the number of rows, or of segments, between the fetch of a row of A or C and its values and their use.
 const segmentsAhead = 4
 
-// mostAhead bounds the bytes of a row of A or C that are fetched early: rows are short, and the hardware's prefetchers have hardly found one
+// mostAhead bounds the bytes of a row of A or C that are fetched early at once: rows are short, and the hardware's prefetchers have hardly found one
 // when it ends. In panels rows have few non-zeros to hide them behind, and a burst of fetches keeps rows of B waiting, so that
 // less of the row of a segment is fetched, and of its values even less, for the loops fetch these themselves farther on (nonZerosAhead).
 const (
@@ -24,8 +24,8 @@ const (
 	mostValues  = 512
 )
 
-// spreadRow is the bytes of a row of C from which on SpMM fetches that of a later segment line by line, one with each row of B: a core waits for
-// so many lines at most, and while it waits for a burst of them, rows of B wait too.
+// spreadRow is the bytes of a row of A, or of a block of a row of C, from which on loops of AVX-512 fetch those of a later row line by line, one
+// beside each row of B: a core waits for so many lines at most, and while it waits for a burst of them, rows of B wait too.
 const spreadRow = 1024
 
 // Fields of a tiling.Segment.
@@ -42,7 +42,7 @@ type array struct {
 	param, step string
 	rows        bool
 	nonEmpty    bool // rows without non-zeros are not fetched
-	spread      bool // the loop fetches the rows of segments, line by line: see walk.spread
+	spread      bool // the loop fetches later rows line by line: see walk.spread
 }
 
 // walk goes over rows of the sparse matrix, or over the segments of a panel.
@@ -50,7 +50,7 @@ type walk struct {
 	*kernels
 	arrays []array
 	first  []operand.Mem                    // where the arrays begin, for segments
-	spread struct{ from, last operand.Mem } // what is left to fetch of the row of a later segment: its first and last byte, the same for nothing
+	spread struct{ from, last operand.Mem } // what is left to fetch of a later row: its first and last byte, the same for nothing
 	short  func()                           // compares the bytes of a row with spreadRow where that is not known: shorter ones are fetched at once
 }
 
