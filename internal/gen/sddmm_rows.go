@@ -95,7 +95,7 @@ func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []
 	k.CMPQ(next, last)
 	k.CMOVQHI(last, next)
 	k.MOVQ(next, w.spread.from)
-	k.slice(g, j, off, sliceBytes/k.width(), mask{}, 0, sums, func(r int) { k.PREFETCHT0(operand.Mem{Base: at, Disp: 64 * r}) })
+	k.slice(g, j, off, sliceBytes/k.width(), mask{}, 0, sums, func(r int) { k.PREFETCHT1(operand.Mem{Base: at, Disp: 64 * r}) })
 }
 
 // slice adds to sums the products of one slice of the given number of chunks at byte off of each row.

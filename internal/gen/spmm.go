@@ -119,7 +119,7 @@ func (k *kernels) spmm(chunks int) {
 			k.Label(near)
 		}
 		if spread {
-			k.PREFETCHT0(operand.Mem{Base: next})
+			k.PREFETCHT1(operand.Mem{Base: next})
 			k.ADDQ(operand.I32(64), next)
 			k.CMPQ(next, last)
 			k.CMOVQHI(last, next)

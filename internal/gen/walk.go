@@ -25,7 +25,8 @@ const (
 )
 
 // spreadRow is the bytes of a row of A, or of a block of a row of C, from which on loops of AVX-512 fetch those of a later row line by line, one
-// beside each row of B: a core waits for so many lines at most, and while it waits for a burst of them, rows of B wait too.
+// beside each row of B: a core waits for so many lines at most, and while it waits for a burst of them, rows of B wait too. They go
+// to the second cache, for the first has room for what comes sooner.
 const spreadRow = 1024
 
 // Fields of a tiling.Segment.
@@ -135,11 +136,11 @@ func (w *walk) fetchRest(next, last reg.GPVirtual) {
 	w.CMPQ(next, last)
 	w.JEQ(operand.LabelRef("all"))
 	w.Label("rest")
-	w.PREFETCHT0(operand.Mem{Base: next})
+	w.PREFETCHT1(operand.Mem{Base: next})
 	w.ADDQ(operand.I32(64), next)
 	w.CMPQ(next, last)
 	w.JCS(operand.LabelRef("rest"))
-	w.PREFETCHT0(operand.Mem{Base: last})
+	w.PREFETCHT1(operand.Mem{Base: last})
 	w.Label("all")
 }
 
