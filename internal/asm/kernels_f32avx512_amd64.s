@@ -14049,6 +14049,7 @@ rest:
 	PREFETCHT1 (BX)
 
 all:
+	MOVQ  BX, 24(SP)
 	MOVQ  rows+80(FP), SI
 	DECQ  SI
 	JLE   return

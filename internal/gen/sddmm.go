@@ -89,6 +89,7 @@ func (k *kernels) sddmm() {
 		k.MOVQ(w.spread.from, next)
 		k.MOVQ(w.spread.last, last)
 		w.fetchRest(next, last)
+		k.MOVQ(last, w.spread.from) // what comes next may have no non-zeros, and nothing to fetch
 	}
 	w.nextRow("row", bytes)
 }
