@@ -47,8 +47,11 @@ func (k *kernels) sddmm() {
 	if k.isa == avx512 {
 		k.setDistance(bytes)
 	}
-	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true, spread: k.isa == avx512})
-	w.short = func() { k.CMPQ(bytes, operand.I32(spreadRow)) }
+	spread := k.isa == avx512
+	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true, spread: spread})
+	if spread {
+		w.short = func() { k.CMPQ(bytes, operand.I32(spreadRow)) }
+	}
 
 	k.Label("row")
 	k.XORQ(j, j)
@@ -84,7 +87,7 @@ func (k *kernels) sddmm() {
 	k.JMP(operand.LabelRef("next"))
 
 	k.Label("end")
-	if k.isa == avx512 {
+	if spread {
 		next, last := k.GP64(), k.GP64()
 		k.MOVQ(w.spread.from, next)
 		k.MOVQ(w.spread.last, last)
@@ -99,6 +102,8 @@ type dotGroup struct {
 	rows int
 	full bool
 	near bool // in a cache of the thread
+
+	beside func(r int) // generates what goes with row r, if not nil
 }
 
 func (g dotGroup) label(s string) string {

@@ -45,7 +45,7 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 		k.JMP(ref("sliced"))
 		k.Label(name("alone"))
 	}
-	k.slice(g, j, off, chunks, mask{}, 0, sums, nil)
+	k.slice(g, j, off, chunks, mask{}, 0, sums)
 	k.Label(name("sliced"))
 	k.ADDQ(operand.I32(chunks*k.width()), off)
 	k.CMPQ(off, bytes)
@@ -70,11 +70,11 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 			longer := fmt.Sprintf("longer%d_%d_", tail, c)
 			k.CMPQ(n, operand.I32(tail/k.elem()))
 			k.JG(ref(longer))
-			k.slice(g, j, off, c, m, tail, sums, nil)
+			k.slice(g, j, off, c, m, tail, sums)
 			k.JMP(ref("summed"))
 			k.Label(name(longer))
 		}
-		k.slice(g, j, off, c, m, k.width(), sums, nil)
+		k.slice(g, j, off, c, m, k.width(), sums)
 		if c < longest {
 			k.JMP(ref("summed"))
 			k.Label(name(next))
@@ -95,13 +95,13 @@ func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []
 	k.CMPQ(next, last)
 	k.CMOVQHI(last, next)
 	k.MOVQ(next, w.spread.from)
-	k.slice(g, j, off, sliceBytes/k.width(), mask{}, 0, sums, func(r int) { k.PREFETCHT1(operand.Mem{Base: at, Disp: 64 * r}) })
+	g.beside = func(r int) { k.PREFETCHT1(operand.Mem{Base: at, Disp: 64 * r}) }
+	k.slice(g, j, off, sliceBytes/k.width(), mask{}, 0, sums)
 }
 
 // slice adds to sums the products of one slice of the given number of chunks at byte off of each row.
-// Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes. beside, if any, is generated with
-// each row of B.
-func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual, beside func(r int)) {
+// Without a mask all chunks are whole, else the last has the lanes of the mask, which lie in its first tail bytes.
+func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, tail int, sums []reg.VecVirtual) {
 	a := k.GP64()
 	k.Load(k.Param("a"), a)
 	av := make([]reg.VecVirtual, chunks)
@@ -171,8 +171,8 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_", chunks, tail, r)))
 		}
 		p := row(r)
-		if beside != nil {
-			beside(r)
+		if g.beside != nil {
+			g.beside(r)
 		}
 		acc[r] = k.reg()
 		for c := range av {
