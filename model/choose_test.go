@@ -19,12 +19,12 @@ func testMachine(threads int) *Machine {
 	return NewMachine(p, device.Measured{}, threads)
 }
 
-// Of a shared cache that was measured three quarters of its size count, and 32 MB for each thread; of private ones all.
+// Of a shared cache that was measured three quarters of its size count, and 48 MB for each thread; of private ones all.
 func TestSharedCacheThatCounts(t *testing.T) {
 	for _, c := range []struct {
 		nominal, measured, want int64 // MB; a nominal size of 0 is not known
 		threads                 int
-	}{{32, 30, 24, 2}, {32, 16, 16, 2}, {260, 146, 64, 2}, {260, 146, 32, 1}, {260, 146, 146, 8}, {0, 146, 64, 2}} {
+	}{{32, 30, 24, 2}, {32, 16, 16, 2}, {260, 146, 96, 2}, {260, 146, 48, 1}, {260, 146, 146, 8}, {0, 146, 96, 2}} {
 		m := testMachine(c.threads).Measured
 		m.Levels[1].Bytes, m.Levels[2].Bytes = 2<<20, c.measured<<20
 		p := device.Props{L1Bytes: 48 << 10, L2Bytes: 2 << 20, L3Bytes: c.nominal << 20}
@@ -142,7 +142,7 @@ func wide(rows, cols, perRow int) *Profile {
 		one.reuse[bin(x)].sum += each * int64(x)
 	}
 	one.gaps.merge(one.reuse)
-	one.sumUp(1)
+	one.sumUp(1, 1)
 	f.all = &references{region: one, number: nnz, each: 1}
 	return f
 }

@@ -43,6 +43,9 @@ type Machine struct {
 	SDDMM    Costs
 	SpMM     Costs
 
+	// Full is by how much longer a row takes from a shared cache where rows of B fill all of it that counts than where they fill little.
+	Full float64
+
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
 	Block int
 }
@@ -60,6 +63,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 		line = 64
 	}
 	m.Levels = slices.Clone(m.Levels)
+	filled := full
 	for l := range m.Levels {
 		level := &m.Levels[l]
 		if !level.Shared || level.Bytes == 0 {
@@ -67,10 +71,12 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 		}
 		level.Bytes = min(level.Bytes, int64(threads)*perThread)
 		if p.L3Bytes > 0 {
-			level.Bytes = min(level.Bytes, int64(usable*float64(p.L3Bytes)))
+			most := usable * float64(p.L3Bytes)
+			level.Bytes = min(level.Bytes, int64(most))
+			filled *= float64(level.Bytes) / most
 		}
 	}
-	return &Machine{Measured: m, Threads: threads, Line: line, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
 // The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons; ADR 7 says how. Those
@@ -81,8 +87,8 @@ var (
 )
 
 const (
-	// full is by how much longer a row takes from a shared cache that rows of B fill than from one that holds
-	// few of them: more of it is farther away, or was driven out by other programs.
+	// full is by how much longer a row takes from a shared cache of which rows of B fill the usable share than from one that holds
+	// few of them: more of it is farther away, or was driven out by other programs. Of a large one threads fill a part.
 	full = 0.35
 
 	// between is the share of a shared cache that counts where a row of A or C, or a line of values, comes again in another panel: panels also
@@ -106,11 +112,11 @@ const (
 
 	// perThread is how many bytes of a shared cache count for each thread at most: of one that dozens of cores share, 83 MB, 146 and 59 were
 	// found for two threads of virtual machines, and panels for that much were slower than narrower ones.
-	perThread = 32 << 20
+	perThread = 48 << 20
 
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes, and how much more of it
 	// is not for each SliceBytes more: long rows take what a cache delivers, short ones wait.
-	overlap, overlapLonger = 0.5, 0.15
+	overlap, overlapLonger = 0.5, 0.07
 
 	// handOver is what it takes to write a cache line that other threads have just read into their private caches, beyond writing it:
 	// a copy of 1 MB took 50 µs on one thread, and 66 µs on two.

@@ -239,18 +239,21 @@ func (w *work) reach(p *panel, c float64) float64 {
 	return lo
 }
 
-// hits returns how many reads of rows of B find them in a level, or nearer. Where address bits pick the sets of a cache, each class of columns has
-// its share of it for itself.
+// hits returns how many reads of rows of B find them in a level, or nearer. Each thread has a part of the rows of a panel, and what it brought to
+// its private caches others do not find there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself,
+// and threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
 func (w *work) hits(l int) float64 {
-	r, c, of := w.f.all, w.capacity(l), 1.0
-	if w.Measured.Levels[l].ByAddress && w.f.inClasses != nil {
+	r, c, of, parts := w.f.all, w.capacity(l), 1.0, 1
+	if level := w.Measured.Levels[l]; level.ByAddress && w.f.inClasses != nil {
 		r, c, of = w.f.inClasses, c/classes, 1.0/classes
+	} else if !level.Shared {
+		parts = w.Threads
 	}
 	hits := 0.0
 	w.panelsOf(r, of, func(p *panel) {
 		within := w.reach(p, c)
 		for g := range p.regions {
-			hits += p.regions[g].reused(within, p.number)
+			hits += p.regions[g].reused(within, p.number, parts)
 		}
 	})
 	return hits
@@ -289,7 +292,7 @@ func (w *work) gather(l int, rows float64) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
-		seconds *= 1 + full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
+		seconds *= 1 + w.Full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
 	}
 	w.thread += rows * seconds
 	w.bytes[l] += rows * w.row

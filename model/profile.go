@@ -65,7 +65,7 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 		// A matrix of almost no non-zeros: as if no column had two.
 		f.all = &references{number: nnz, each: 1}
 		f.all.region = region{refs: float64(nnz), columns: float64(min(nnz, int64(p.Cols))), reuse: newHistogram(), gaps: newHistogram()}
-		f.all.sumUp(1)
+		f.all.sumUp(1, nnz)
 		return
 	}
 	// Patterns with more than 2³¹ non-zeros are counted in coarser steps.

@@ -314,6 +314,39 @@ func TestHitsAgainstLRU(t *testing.T) {
 	}
 }
 
+// With a cache for each of several threads, the hits are those of as many exact simulations, each of its part of the rows.
+func TestHitsOfThreads(t *testing.T) {
+	rng := rand.New(rand.NewPCG(17, 18))
+	const k, width = 128, 512
+	for name, p := range map[string]*sparse.Pattern{"uniform": uniform(rng, 512, 4096, 30), "popular": popular(rng, 512, 4096, 30)} {
+		f := NewProfile(p, 2)
+		for _, threads := range []int{2, 8} {
+			worst := 0.0
+			for _, kb := range []int64{64, 128, 512} {
+				want := 0
+				for n := range threads {
+					part := *p
+					part.Rows /= threads
+					part.RowPtr = p.RowPtr[n*part.Rows:][:part.Rows+1]
+					reads, _, _ := lru(&part, width, 4*k, 12, float64(kb<<10))
+					want += reads
+				}
+				m := testMachine(threads)
+				m.Measured.Levels[1].Bytes = kb << 10
+				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
+				if got := w.hits(1); math.Abs(got-float64(want)) > 0.03*float64(f.NNZ) {
+					t.Errorf("%s, %d threads, %d KB: %.0f hits expected, %d simulated, of %d", name, threads, kb, got, want, f.NNZ)
+				}
+				m.Measured.Levels[1].Shared = true
+				worst = math.Max(worst, math.Abs(w.hits(1)-float64(want))/float64(f.NNZ))
+			}
+			if worst < 0.05 {
+				t.Errorf("%s, %d threads: as one thread all are within %.3f: the test shows nothing", name, threads, worst)
+			}
+		}
+	}
+}
+
 func BenchmarkNewProfile(b *testing.B) {
 	p := uniform(rand.New(rand.NewPCG(1, 2)), 50_000, 100_000, 40)
 	for b.Loop() {

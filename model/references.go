@@ -34,6 +34,7 @@ type region struct {
 	// From the end of gaps: number and total length of those in a bin and beyond.
 	gapsFrom, gapLengthFrom []float64
 	reuseUpTo               []float64 // number of references in bins before this one
+	cutUpTo                 []float64 // and of those among them that each more of several equal parts of the sequence cuts off from the one before
 }
 
 // Bounds of what is looked at.
@@ -159,7 +160,7 @@ func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps
 		at.gaps.scale(shift)
 		share := float64(n) / math.Max(drawn, 1)
 		at.refs = float64(r.number) * share
-		at.sumUp(r.each)
+		at.sumUp(r.each, r.number)
 		uneven += share * (float64(n) - 1) / math.Max(drawn-1, 1) * float64(cols) / float64(min(r.width, cols-g*r.width))
 		r.columns += at.columns
 		r.reuse.merge(at.reuse)
@@ -169,7 +170,7 @@ func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps
 	if uneven <= unequal {
 		r.regions = nil
 	}
-	r.sumUp(r.each)
+	r.sumUp(r.each, r.number)
 	return r
 }
 
@@ -216,8 +217,9 @@ func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first
 	return t, again, firsts
 }
 
-// sumUp fills in the running sums of the histograms, where one column of a sample stands for each.
-func (g *region) sumUp(each float64) {
+// sumUp fills in the running sums of the histograms, where one column of a sample stands for each. Of n references in p equal parts, two that lie t
+// apart anywhere are in the same one with the probability (n − p·t) / (n − t) = 1 − (p − 1)·t / (n − t).
+func (g *region) sumUp(each float64, number int64) {
 	n := len(g.gaps)
 	g.gapsFrom, g.gapLengthFrom, g.reuseUpTo = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 	for b := n - 1; b >= 0; b-- {
@@ -228,8 +230,14 @@ func (g *region) sumUp(each float64) {
 		g.reuseUpTo[b+1] = g.reuseUpTo[b] + each*float64(g.reuse[b].count)
 	}
 	missing := g.refs - g.columns - g.reuseUpTo[n]
-	for b := range n {
+	g.cutUpTo = make([]float64, n+1)
+	for b, t := range g.reuse {
 		g.reuseUpTo[b+1] = math.Max(g.reuseUpTo[b+1]+missing, 0)
+		g.cutUpTo[b+1] = g.cutUpTo[b]
+		if t.count > 0 {
+			apart := float64(t.sum) / float64(t.count)
+			g.cutUpTo[b+1] += each * float64(t.count) * apart / math.Max(float64(number)-apart, 1)
+		}
 	}
 }
 
@@ -267,15 +275,19 @@ func (g *region) footprint(refs float64, number int64) float64 {
 	return math.Max(math.Min(g.columns-missing/(n-refs+1), g.columns), 0)
 }
 
-// reused returns how many of its references come at most refs of all number references after the one before to the same column.
-func (g *region) reused(refs float64, number int64) float64 {
-	switch {
-	case refs < 1:
-		return 0
-	case refs >= float64(number):
+// reused returns how many of its references come at most refs of all number references after the one before to the same column, and in the same
+// of so many equal parts of the sequence.
+func (g *region) reused(refs float64, number int64, parts int) float64 {
+	if parts == 1 && refs >= float64(number) {
 		return g.reuseUpTo[len(g.reuseUpTo)-1]
+	}
+	refs = math.Min(refs, float64(number)/float64(parts))
+	if refs < 1 {
+		return 0
 	}
 	b := bin(uint64(refs))
 	lo, hi := binStart(b), binStart(b+1)
-	return g.reuseUpTo[b] + (g.reuseUpTo[b+1]-g.reuseUpTo[b])*math.Min((refs-lo+1)/(hi-lo), 1)
+	in := math.Min((refs-lo+1)/(hi-lo), 1)
+	upTo := func(sum []float64) float64 { return sum[b] + (sum[b+1]-sum[b])*in }
+	return math.Max(upTo(g.reuseUpTo)-float64(parts-1)*upTo(g.cutUpTo), 0)
 }

@@ -77,9 +77,9 @@ func TestSampled(t *testing.T) {
 		near("columns", 0, float64(f.ActiveCols), all.columns, all.columns)
 		for refs := 16.0; refs < float64(p.NNZ()); refs *= 1.7 {
 			near("footprint of", refs, f.all.footprint(refs), all.footprint(refs), all.footprint(refs))
-			near("references within", refs, f.all.reused(refs, p.NNZ()), all.reused(refs, p.NNZ()), float64(p.NNZ()))
+			near("references within", refs, f.all.reused(refs, p.NNZ(), 1), all.reused(refs, p.NNZ(), 1), float64(p.NNZ()))
 		}
-		near("all references", 0, f.all.reused(1e12, p.NNZ()), float64(p.NNZ()-f.ActiveCols), 1)
+		near("all references", 0, f.all.reused(1e12, p.NNZ(), 1), float64(p.NNZ()-f.ActiveCols), 1)
 		if got := NewProfile(p, 7); !reflect.DeepEqual(got, f) {
 			t.Errorf("%s: 7 threads give another profile", name)
 		}
