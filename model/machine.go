@@ -52,7 +52,7 @@ type Machine struct {
 
 // NewMachine returns the machine with the given properties, threads of which are in use. Where m is not
 // a valid measurement the machine is assumed to be an ordinary one with caches of the sizes that p says. Of a shared cache
-// at most three quarters count, and 32 MB for each thread.
+// at most three quarters count, and 48 MB for each thread.
 func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	threads = max(threads, 1)
 	if !m.Valid() {
