@@ -104,7 +104,8 @@ const (
 
 	// apart is how many times what it would take to gather the lines of values of a segment that do not follow those of the one before they
 	// take: they are fetched ahead, but a core waits for so many lines at most, and those of memory keep rows of B from a cache waiting.
-	apart = 0.65
+	// They keep rows that come from private caches waiting less: apartPrivate less where all do.
+	apart, apartPrivate = 0.65, 0.1
 
 	// usable is the most of a shared cache that counts, whatever was measured: it may have been in a moment when other
 	// programs left all of it.

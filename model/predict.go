@@ -52,15 +52,17 @@ type work struct {
 	near  int     // the level that has rows of A or C from a panel before
 	again float64 // share of segments whose row it has
 
-	thread float64   // seconds, all threads together
-	bytes  []float64 // by level
+	thread  float64   // seconds, all threads together
+	gathers float64   // those of reads of rows of B
+	private float64   // and of these the ones from caches of one thread
+	bytes   []float64 // by level
 }
 
 // Predict returns the time and the traffic of one call with a tile that Choose could return: in a steady
 // state, where the call before left in the caches what they hold.
 func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Prediction {
 	w := newWork(m, op, f, k, elemBytes, tile)
-	w.gathers()
+	w.readB()
 	w.rows()
 	w.streams()
 	w.copies()
@@ -217,6 +219,35 @@ func (w *work) holding(bytes float64) int {
 	return len(w.Measured.Levels) - 1
 }
 
+// held calls do for the levels that hold bytes bytes which are read again only after all of them were, with the share that each has. A shared
+// cache still has some of more than it holds.
+func (w *work) held(bytes float64, do func(l int, share float64)) {
+	l := w.holding(bytes)
+	share := 0.0
+	if l > 0 && w.Measured.Levels[l-1].Shared {
+		share = survive(bytes / w.capacity(l-1))
+		do(l-1, share)
+	}
+	do(l, 1-share)
+}
+
+// survive returns the share of data, times > 1 as much as a cache holds, that it still has when all of them are read again and again and what is
+// replaced is random: a line is there if none of the misses since it came took its place, which are (1 − share)·times lines for each of the cache.
+//
+//	share = e^(−(1 − share)·times)
+func survive(times float64) float64 {
+	share := 0.0
+	for range 32 { // Newton's method, from below
+		there := math.Exp(-(1 - share) * times)
+		slope := 1 - there*times
+		if slope <= 0 || there-share < 1e-4*slope {
+			break
+		}
+		share += (there - share) / slope
+	}
+	return math.Min(share, 1)
+}
+
 // reach returns the longest stretch of the sequence of which c bytes of a cache hold what passes through a panel: its
 // characteristic time (Che's approximation, with the measured footprint in the place of independent
 // references). A row of B that was read within it is still there.
@@ -259,8 +290,8 @@ func (w *work) hits(l int) float64 {
 	return hits
 }
 
-// gathers adds the reads of rows of B.
-func (w *work) gathers() {
+// readB adds the reads of rows of B.
+func (w *work) readB() {
 	reused := float64(w.f.NNZ - w.f.ActiveCols)
 	before := 0.0
 	last := len(w.Measured.Levels) - 1
@@ -277,7 +308,7 @@ func (w *work) gathers() {
 	if w.copied() {
 		left = float64(w.f.Cols) * w.row
 	}
-	w.gather(w.holding(left), float64(w.f.ActiveCols)*w.slices)
+	w.held(left, func(l int, share float64) { w.gather(l, share*float64(w.f.ActiveCols)*w.slices) })
 }
 
 func (w *work) gather(l int, rows float64) {
@@ -295,26 +326,31 @@ func (w *work) gather(l int, rows float64) {
 		seconds *= 1 + w.Full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
 	}
 	w.thread += rows * seconds
+	w.gathers += rows * seconds
+	if !w.Measured.Levels[l].Shared {
+		w.private += rows * seconds
+	}
 	w.bytes[l] += rows * w.row
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
 // follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered.
 func (w *work) rows() {
-	l := w.holding(w.call())
 	times := w.segs * w.slices
-	w.thread += times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 	next := 0.0 // share of the rows that follow the one before
 	if w.slices == 1 {
 		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
 	}
-	w.fetch(l, times*(1-next)*(1-w.again), w.row)
+	w.held(w.call(), func(l int, share float64) {
+		w.thread += share * times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
+		w.fetch(l, share*times*(1-next)*(1-w.again), w.row)
+	})
 	w.fetch(w.near, times*(1-next)*w.again, w.row)
 	streamed := times * next * w.row
 	if w.op != SDDMM {
 		streamed += times * w.row // all are written back
 	}
-	w.streamAt(l, streamed*(1-w.again))
+	w.stream(streamed * (1 - w.again))
 	w.streamAt(w.near, streamed*w.again)
 }
 
@@ -371,7 +407,9 @@ func (w *work) fetch(l int, pieces, bytes float64) {
 
 // stream adds bytes that are read or written in order of address. All that a call touches passes before
 // they come again.
-func (w *work) stream(bytes float64) { w.streamAt(w.holding(w.call()), bytes) }
+func (w *work) stream(bytes float64) {
+	w.held(w.call(), func(l int, share float64) { w.streamAt(l, share*bytes) })
+}
 
 // streamAt adds bytes that are read from or written to a level in order of address.
 func (w *work) streamAt(l int, bytes float64) {
@@ -390,7 +428,7 @@ func (w *work) streams() {
 		const segment = 16 // bytes of a tiling.Segment
 		w.stream(w.segs * segment * w.slices)
 	}
-	l, first := w.holding(w.call()), w.first()
+	first := w.first()
 	values := func(times float64) {
 		all := math.Ceil(nnz * w.elem / line)
 		if all == 0 {
@@ -405,7 +443,7 @@ func (w *work) streams() {
 		}
 		// Of the others, a line that the segment before has touched too is where the row of A is.
 		known := math.Min((1-all/touched)/(1-first), 1) * math.Min(w.again/(1-first), 1)
-		w.valuesApart(l, bytes*(1-first)*(1-known))
+		w.held(w.call(), func(l int, share float64) { w.valuesApart(l, share*bytes*(1-first)*(1-known)) })
 		w.valuesApart(w.near, bytes*(1-first)*known)
 	}
 	switch w.op {
@@ -425,7 +463,8 @@ func (w *work) streams() {
 // line takes as long as one alone.
 func (w *work) valuesApart(l int, bytes float64) {
 	line := float64(w.Line)
-	w.thread += bytes / line * apart * w.Measured.GatherSeconds(l, line, w.Threads)
+	share := w.private / math.Max(w.gathers, math.SmallestNonzeroFloat64) // of the time of rows of B
+	w.thread += bytes / line * (apart - apartPrivate*share) * w.Measured.GatherSeconds(l, line, w.Threads)
 	w.bytes[l] += bytes
 }
 
@@ -452,9 +491,7 @@ func (w *work) copies() {
 		return
 	}
 	rows := float64(w.f.Cols) * w.slices
-	from := w.holding(w.call())
-	w.thread += rows * w.Measured.GatherSeconds(from, w.row, w.Threads)
-	w.bytes[from] += rows * w.row
+	w.held(w.call(), func(from int, share float64) { w.fetch(from, share*rows, w.row) })
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
