@@ -19,6 +19,13 @@ func testMachine(threads int) *Machine {
 	return NewMachine(p, device.Measured{}, threads)
 }
 
+// exactMachine is testMachine without what it takes over from real caches: nothing is in a cache that was not asked for.
+func exactMachine(threads int) *Machine {
+	m := testMachine(threads)
+	m.Beside = 0
+	return m
+}
+
 // Of a shared cache that was measured three quarters of its size count, and 48 MB for each thread; of private ones all.
 func TestSharedCacheThatCounts(t *testing.T) {
 	for _, c := range []struct {

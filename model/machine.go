@@ -46,6 +46,10 @@ type Machine struct {
 	// Full is by how much longer a row takes from a shared cache where rows of B fill all of it that counts than where they fill little.
 	Full float64
 
+	// Beside is how much more of what comes once than is used the caches' prefetchers bring, in times of it: it takes the place of rows of B. Of a
+	// row of A or C that is where slices end.
+	Beside float64
+
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
 	Block int
 }
@@ -76,7 +80,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 			filled *= float64(level.Bytes) / most
 		}
 	}
-	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
 // The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons; ADR 7 says how. Those
@@ -91,12 +95,12 @@ const (
 	// few of them: more of it is farther away, or was driven out by other programs. Of a large one threads fill a part.
 	full = 0.35
 
+	// beside is Machine.Beside.
+	beside = 0.5
+
 	// between is the share of a shared cache that counts where a row of A or C, or a line of values, comes again in another panel: panels also
 	// touch lines of values in part and what is fetched ahead, and what comes once replaces what comes again.
 	between = 0.75
-
-	// beside is how much more of a row of A or C than its slice the caches' prefetchers bring.
-	beside = 0.5
 
 	// waits is how many times what a row of one cache line takes, from the level that holds a whole call, a segment waits at
 	// its beginning: its columns, its row and its values lie far from those of the one before. Without tiles, segments are the active rows.

@@ -145,6 +145,18 @@ func (w *work) perNonZero() float64 {
 	return 4 + 2*w.elem
 }
 
+// partLines is what a segment of a panel touches of lines of values beside its own values, for those of a segment end anywhere in a line.
+func (w *work) partLines() float64 {
+	if !w.listed || w.op == SpMMT { // whose values are a line each
+		return 0
+	}
+	part := float64(w.Line) - w.elem // on average over the places where values begin
+	if w.op == SDDMM {
+		return 2 * part // of S and P
+	}
+	return part
+}
+
 // panel is a part of the references that has a cache for itself: those to columns of a panel.
 type panel struct {
 	regions []region // of which the panel is
@@ -188,7 +200,8 @@ func (w *work) window(p *panel, refs float64) float64 {
 	}
 	own := refs * p.refs / float64(p.number)
 	rows = min(rows*p.part, p.most, own)
-	return rows*w.row + own*(w.segs/float64(p.number)*w.perSegment()+w.perNonZero())
+	segments := own * w.segs / float64(p.number)
+	return rows*w.row + (1+w.Beside)*(segments*(w.perSegment()+w.partLines())+own*w.perNonZero())
 }
 
 // call returns how many bytes a whole call touches.
@@ -370,7 +383,7 @@ func (w *work) againIn(c float64) float64 {
 	}
 	row := w.perSegment()
 	if w.slices > 1 {
-		row *= 1 + beside
+		row *= 1 + w.Beside
 	}
 	reads, found := 0.0, 0.0
 	w.panelsOf(w.f.all, 1, func(p *panel) {

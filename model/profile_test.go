@@ -186,9 +186,17 @@ func (c *cache) touch(key int, size float64) bool {
 
 // lru simulates a cache of bytes bytes that rows of B and A of row bytes each and the arrays of
 // non-zeros pass through, panel by panel of width columns, and returns how many reads of rows of B hit, and of rows of A, which are read once
-// for each of so many segments.
+// for each of so many segments. With perNonZero 0 whole lines are touched of the values of S and P, and of columns, which follow each other.
 func lru(p *sparse.Pattern, width int, row, perNonZero, bytes float64) (hits, again, segments int) {
-	c := newCache(bytes)
+	const line = 64
+	c, number := newCache(bytes), 0
+	arrays := func(z int64) {
+		nnz := int(p.NNZ())
+		for array, at := range []int{number, int(z), int(z)} {
+			c.touch(p.Cols+array*nnz+at*4/line, line)
+		}
+		number++
+	}
 	for q := 0; q < p.Cols; q += width {
 		for i := range p.Rows {
 			begun := false
@@ -207,7 +215,11 @@ func lru(p *sparse.Pattern, width int, row, perNonZero, bytes float64) (hits, ag
 				if c.touch(j, row) {
 					hits++
 				}
-				c.touch(p.Cols+int(z), perNonZero)
+				if perNonZero == 0 {
+					arrays(z)
+				} else {
+					c.touch(p.Cols+int(z), perNonZero)
+				}
 			}
 		}
 	}
@@ -240,7 +252,7 @@ func TestRowsOfAAgain(t *testing.T) {
 		for _, width := range []int{2048, 512, 128} {
 			for _, kb := range []int64{128, 512, 2048} {
 				_, again, segments := lru(p, width, 4*k, 12, float64(kb<<10))
-				m := testMachine(1)
+				m := exactMachine(1)
 				m.Measured.Levels[2].Bytes = kb << 10
 				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
 				level, got := w.near, w.againIn(w.capacity(w.near))
@@ -273,9 +285,9 @@ func TestHitsInPanels(t *testing.T) {
 	}
 	for _, width := range widths {
 		for _, kb := range []int64{32, 128, 512} {
-			reads, _, _ := lru(p, width, 4*k, 12, float64(kb<<10))
+			reads, _, _ := lru(p, width, 4*k, 0, float64(kb<<10))
 			want := float64(reads)
-			m := testMachine(1)
+			m := exactMachine(1)
 			m.Measured.Levels[1].Bytes = kb << 10
 			hits := func(f *Profile) float64 {
 				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
@@ -301,11 +313,11 @@ func TestHitsAgainstLRU(t *testing.T) {
 	} {
 		f := NewProfile(p, 1)
 		for _, kb := range []int64{32, 64, 128, 256, 512, 1024} {
-			m := testMachine(1)
+			m := exactMachine(1)
 			m.Measured.Levels[1].Bytes = kb << 10
 			w := newWork(m, SDDMM, f, k, 4, Tile{})
 			got := math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
-			reads, _, _ := lru(p, p.Cols, 4*k, 12, float64(kb<<10))
+			reads, _, _ := lru(p, p.Cols, 4*k, 0, float64(kb<<10))
 			want := float64(reads)
 			if math.Abs(got-want) > 0.02*float64(f.NNZ) {
 				t.Errorf("%s, %d KB: %.0f hits expected, %.0f simulated, of %d", name, kb, got, want, f.NNZ)
@@ -328,10 +340,10 @@ func TestHitsOfThreads(t *testing.T) {
 					part := *p
 					part.Rows /= threads
 					part.RowPtr = p.RowPtr[n*part.Rows:][:part.Rows+1]
-					reads, _, _ := lru(&part, width, 4*k, 12, float64(kb<<10))
+					reads, _, _ := lru(&part, width, 4*k, 0, float64(kb<<10))
 					want += reads
 				}
-				m := testMachine(threads)
+				m := exactMachine(threads)
 				m.Measured.Levels[1].Bytes = kb << 10
 				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
 				if got := w.hits(1); math.Abs(got-float64(want)) > 0.03*float64(f.NNZ) {

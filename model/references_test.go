@@ -138,7 +138,7 @@ func TestHitsAgainstSets(t *testing.T) {
 	p := evenBits(rng, 4000, 13, 20)
 	f := NewProfile(p, 1)
 	for _, ways := range []int{4, 8, 16} {
-		m := testMachine(1)
+		m := exactMachine(1)
 		m.Measured.Levels[1].Bytes = int64(ways) * classes * 512
 		w := newWork(m, SDDMM, f, 128, 4, Tile{})
 		anywhere := w.hits(1)
