@@ -19,10 +19,11 @@ func testMachine(threads int) *Machine {
 	return NewMachine(p, device.Measured{}, threads)
 }
 
-// exactMachine is testMachine without what it takes over from real caches: nothing is in a cache that was not asked for.
+// exactMachine is testMachine with caches as they are simulated: nothing is there that was not asked for, and what was not read for the longest
+// time is replaced.
 func exactMachine(threads int) *Machine {
 	m := testMachine(threads)
-	m.Beside = 0
+	m.Beside, m.AtRandom = 0, false
 	return m
 }
 

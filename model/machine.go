@@ -50,6 +50,9 @@ type Machine struct {
 	// row of A or C that is where slices end.
 	Beside float64
 
+	// AtRandom says that a shared cache replaces what it holds as if at random: of what comes again after more than it holds, some is still there.
+	AtRandom bool
+
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
 	Block int
 }
@@ -80,7 +83,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 			filled *= float64(level.Bytes) / most
 		}
 	}
-	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, AtRandom: true, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
 // The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons; ADR 7 says how. Those

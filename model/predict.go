@@ -237,7 +237,7 @@ func (w *work) holding(bytes float64) int {
 func (w *work) held(bytes float64, do func(l int, share float64)) {
 	l := w.holding(bytes)
 	share := 0.0
-	if l > 0 && w.Measured.Levels[l-1].Shared {
+	if l > 0 && w.Measured.Levels[l-1].Shared && w.AtRandom {
 		share = survive(bytes / w.capacity(l-1))
 		do(l-1, share)
 	}
@@ -376,7 +376,7 @@ func (m *Machine) firstShared() (level int) {
 }
 
 // againIn returns the share of segments whose row of A or C a cache of c bytes still has from a panel before: of the rows that a panel reads,
-// those that the panels before it, as many as the cache holds, read too.
+// those that the panels before it, as many as the cache holds, read too, and some of those that only the one before these read.
 func (w *work) againIn(c float64) float64 {
 	if w.panels == 1 {
 		return 0
@@ -404,7 +404,12 @@ func (w *work) againIn(c float64) float64 {
 			}
 		}
 		reads += rows(1) / p.part
-		found += (rows(1) + rows(held) - rows(held+1)) / p.part
+		known := func(before float64) float64 { return rows(1) + rows(before) - rows(before+1) } // that as many panels before it read
+		share := known(held)
+		if held+1 < w.panels && w.AtRandom {
+			share += survive(touched(held+1)/c) * (known(held+1) - share)
+		}
+		found += share / p.part
 	})
 	return math.Max(math.Min(found/math.Max(reads, 1), 1-w.first()), 0)
 }
