@@ -23,9 +23,9 @@ type Level struct {
 	Bytes  int64  `json:"bytes"`  // what it holds in practice, which may be less than its size; memory holds everything: 0
 	Shared bool   `json:"shared"` // one for all threads, else each thread has its own
 
-	// ByAddress says that bits of the address pick the set of the cache that a line can be in: rows some power of two apart share few. Other caches
-	// mix more bits.
-	ByAddress bool `json:"by_address,omitempty"`
+	// SetBytes is how far apart lines are that share a set of the cache, where bits of the address pick it: that or a multiple. Where pages lie
+	// anywhere in the memory, as they may on a virtual machine, it is a page at most. Caches that mix more bits have 0.
+	SetBytes int64 `json:"set_bytes,omitempty"`
 
 	// Gather are the rates at which rows are read in random order, by increasing length of a row.
 	Gather []Rate `json:"gather"`

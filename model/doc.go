@@ -26,7 +26,7 @@
 //     ago. This is Che's approximation with measured reuse times in the place of independent
 //     references: a web graph with neighbours in nearby rows is not taken for a random one. Of many columns a sample is looked at
 //     (SHARDS, Waldspurger et al., FAST 2015).
-//   - Where address bits pick the sets of a cache (device.Level.ByAddress), columns with the same low bits share sets. If some of
+//   - Where address bits pick the sets of a cache (device.Level.SetBytes), columns with the same low bits share sets. If some of
 //     these classes are read more often than others, as in R-MAT graphs, reuse times are counted within each, which has 1/256 of the
 //     cache.
 //   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints

@@ -285,10 +285,10 @@ func (w *work) reach(p *panel, c float64) float64 {
 
 // hits returns how many reads of rows of B find them in a level, or nearer. Each thread has a part of the rows of a panel, and what it brought to
 // its private caches others do not find there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself,
-// and threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
+// unless there are but few classes, and threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
 func (w *work) hits(l int) float64 {
 	r, c, of, parts := w.f.all, w.capacity(l), 1.0, 1
-	if level := w.Measured.Levels[l]; level.ByAddress && w.f.inClasses != nil {
+	if level := w.Measured.Levels[l]; w.row*fewClasses <= float64(level.SetBytes) && w.f.inClasses != nil {
 		r, c, of = w.f.inClasses, c/classes, 1.0/classes
 	} else if !level.Shared {
 		parts = w.Threads

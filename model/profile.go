@@ -31,9 +31,10 @@ type Profile struct {
 }
 
 const (
-	classes = 256  // a class takes up as much of a cache as the others; that is what rows of 512 bytes make of a way of 128 KB
-	unequal = 1.25 // times what Σ (share of a class)² is where classes are equal
-	drawn   = 8    // one in so many non-zeros says whether they are
+	classes    = 256  // a class takes up as much of a cache as the others; that is what rows of 512 bytes make of a way of 128 KB
+	fewClasses = 8    // that rows of B are in, by how far apart those lie that share sets: with fewer all columns are taken for one class
+	unequal    = 1.25 // times what Σ (share of a class)² is where classes are equal
+	drawn      = 8    // one in so many non-zeros says whether they are
 )
 
 // NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as an SDDMM at

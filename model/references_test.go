@@ -142,7 +142,7 @@ func TestHitsAgainstSets(t *testing.T) {
 		m.Measured.Levels[1].Bytes = int64(ways) * classes * 512
 		w := newWork(m, SDDMM, f, 128, 4, Tile{})
 		anywhere := w.hits(1)
-		m.Measured.Levels[1].ByAddress = true
+		m.Measured.Levels[1].SetBytes = classes * 512
 		got := w.hits(1)
 		// Rows of B of a whole set each; rows of A go through all sets, those of one row of A after the other.
 		sets, want := make([][]int32, classes), 0

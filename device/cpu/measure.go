@@ -154,7 +154,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (m device.Mea
 		if l := &m.Levels[i]; l.Shared && l.Bytes > 0 {
 			l.Gather = withoutHits(l.Gather, &m.Levels[i-1], points[i].set)
 		} else if l.Bytes > 0 {
-			if l.ByAddress, err = b.byAddress(points[i].bytes); err != nil {
+			if l.SetBytes, err = b.setBytes(points[i].bytes); err != nil {
 				return m, 0, err
 			}
 		}
@@ -180,34 +180,47 @@ func missed(rate, hit float64, before *device.Level, set int64) float64 {
 	return (1 - hits) / (1/rate - hits/max(hit, rate))
 }
 
-// byAddress reports whether address bits pick the sets of a private cache of so many bytes: then rows of sweepRow bytes that lie a power of two apart
-// share few sets of it, and take much longer than those that only share sets of the cache before it, whose sets address bits pick in any case. The
-// former would fill a quarter of the cache, which is more than the one before it holds, the latter half of the ways of their sets.
-func (b *bench) byAddress(bytes int64) (bool, error) {
+// setBytes returns the device.Level.SetBytes of a private cache of so many bytes. Rows of sweepRow bytes that lie a power of two apart share few sets
+// of it where address bits pick them: those that would fill a quarter of the cache, which is more than the cache before it holds, have to be
+// fetched again and again. Where bits within a page pick, they share one set in eight or more, which have room for a thirty-second of the cache; where
+// pages follow each other and more bits pick, not for that either.
+func (b *bench) setBytes(bytes int64) (int64, error) {
 	const (
-		apart  = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
-		near   = 4 << 10   // that is, 8 or 12 ways of 32 or 48 KB
-		least  = 64        // rows apart
-		slower = 1.6       // 2 to 8 on Xeons, 1.3 on a Zen 4
-		tries  = 3         // of which the median counts
+		apart = 128 << 10 // that is, 8 or 16 ways of 1 or 2 MB
+		page  = 4 << 10
+		least = 64 // rows apart
 	)
 	rows := min(bytes/4/sweepRow, int64(len(b.data))*4/apart)
 	if rows < least {
-		return false, nil
+		return 0, nil
 	}
-	var took [2]float64
-	for n, x := range []struct{ rows, gap int64 }{{bytes / 2 / near, near / sweepRow}, {rows, apart / sweepRow}} {
-		var all [tries]float64
-		for k := range all {
-			var err error
-			if all[k], err = b.secondsAt(sweepRow, x.rows, x.gap, 1, true, func(i int64) int32 { return int32(i * x.gap) }); err != nil {
-				return false, err
-			}
+	// Rows that share only sets of the cache before, whose sets address bits pick in any case: half of the ways of these, for 8 or 12 of 32 or 48 KB.
+	near, err := b.secondsApart(bytes/2/page, page)
+	if err != nil {
+		return 0, err
+	}
+	for _, part := range []struct{ rows, bytes int64 }{{rows, 0}, {rows / 8, page}} {
+		took, err := b.secondsApart(part.rows, apart)
+		const slower = 1.6 // 2 to 8 on Xeons, 1.3 on a Zen 4
+		if err != nil || took <= slower*near {
+			return part.bytes, err
 		}
-		slices.Sort(all[:])
-		took[n] = all[tries/2]
 	}
-	return took[1] > slower*took[0], nil
+	return apart, nil
+}
+
+// secondsApart is secondsAt for rows of sweepRow bytes that lie so many bytes apart: the median of three.
+func (b *bench) secondsApart(rows, apart int64) (float64, error) {
+	var took [3]float64
+	gap := apart / sweepRow
+	for n := range took {
+		var err error
+		if took[n], err = b.secondsAt(sweepRow, rows, gap, 1, true, func(i int64) int32 { return int32(i * gap) }); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(took[:])
+	return took[1], nil
 }
 
 // point is where a level is measured: it holds most of what is read, and the level before holds little.

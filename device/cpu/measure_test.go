@@ -123,34 +123,37 @@ func TestWithoutHits(t *testing.T) {
 }
 
 // Rows 128 KB apart are read, and it counts whether they take longer than others.
-func TestByAddress(t *testing.T) {
-	for _, slow := range []bool{false, true} {
-		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, 128<<17/4)}
-		seen := map[int64]map[int32]bool{4 << 10: {}, 128 << 10: {}} // rows by how far they are apart
+// Rows far apart are slow where they share few sets: as many as fill a quarter of a cache, or also few of them.
+func TestSetBytes(t *testing.T) {
+	const cache, page, apart = 256 << 10, 4 << 10, 128 << 10
+	for _, c := range []struct{ slowFrom, want int64 }{{1 << 20, 0}, {cache / 16, page}, {0, apart}} { // bytes of rows that are slow
+		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, apart<<10/4)}
+		seen := map[int64]map[int32]bool{page: {}, apart: {}} // rows by how far they are apart
 		b.gather.Read = func(_ []float32, row int, idx []int32) {
-			apart := int64(4 << 10)
-			if !slices.ContainsFunc(idx, func(i int32) bool { return int64(i)*int64(row)*4%(128<<10) != 0 }) {
-				apart = 128 << 10
+			gap, rows := int64(page), int64(0)
+			if !slices.ContainsFunc(idx, func(i int32) bool { return int64(i)*int64(row)*4%apart != 0 }) {
+				gap = apart
 			}
 			for _, i := range idx[:min(len(idx), 2048)] {
-				seen[apart][i] = true
-				if int64(i)*int64(row)*4%apart != 0 {
+				seen[gap][i] = true
+				rows = max(rows, int64(i)*int64(row)*4/gap+1)
+				if int64(i)*int64(row)*4%gap != 0 {
 					t.Errorf("row %d is not a multiple of 4 KB from the first", i)
 				}
 			}
 			took := 600 * time.Nanosecond
-			if slow && apart == 128<<10 {
+			if gap == apart && rows*sweepRow > c.slowFrom {
 				took *= 4
 			}
 			for start := time.Now(); time.Since(start) < time.Duration(len(idx))*took; {
 			}
 		}
-		got, err := b.byAddress(256 << 10)
-		if near, far := len(seen[4<<10]), len(seen[128<<10]); err != nil || got != slow || near != 32 || far != 128 {
-			t.Errorf("rows far apart are slow %v: by address %v, %v, of %d and %d rows", slow, got, err, near, far)
+		got, err := b.setBytes(cache)
+		if near, far := len(seen[page]), len(seen[apart]); err != nil || got != c.want || near != 32 || far != 128 {
+			t.Errorf("rows far apart are slow from %d bytes on: sets every %d bytes, %v, of %d and %d rows, want %d", c.slowFrom, got, err, near, far, c.want)
 		}
 	}
-	if got, err := (&bench{ctx: t.Context()}).byAddress(256 << 10); got || err != nil {
+	if got, err := (&bench{ctx: t.Context()}).setBytes(cache); got != 0 || err != nil {
 		t.Errorf("without memory: %v, %v", got, err)
 	}
 }
