@@ -66,7 +66,7 @@ const (
 	finalists   = 3    // at most have turns
 	gain        = 0.97 // times the seconds of a tile for one that takes its place
 	fewGain     = 0.82 // where both had few turns: a disturbance may have lasted for all of them
-	worthTrying = 1.3  // times the seconds predicted for the best
+	worthTrying = 1.3  // times the seconds predicted for the best, and times the fastest, once planning took searchCalls, of what has a second call
 	worthMaking = 2.5  // times those seconds, for the panels of a tile that the model would not take
 	searchCalls = 2.5  // calls that planning took from which on no tile is tried whose panels have to be made
 	makingCalls = 3.2  // and no other either, with what its panels take to make
@@ -276,7 +276,14 @@ func (s *Search) due() *trial {
 	fastest, planned := s.fastest().least, s.planned()
 	var next *trial
 	for _, t := range s.trials {
-		if t.calls > 0 && (t.least > hopeless*fastest || t.least > near*fastest && planned > finalCalls) {
+		slow := hopeless
+		switch {
+		case planned > finalCalls:
+			slow = near
+		case planned > searchCalls:
+			slow = worthTrying
+		}
+		if t.calls > 0 && t.least > slow*fastest {
 			continue
 		}
 		if making := s.making(t.at); t.calls == 0 && (planned > searchCalls && making > 0 || planned+making/fastest > makingCalls) {
