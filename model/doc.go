@@ -21,19 +21,21 @@
 //   - A Profile of the pattern, made once: the number of segments at every width (the active rows of all
 //     panels, in the place of M·N/T_j), and the reuse times of the columns in row order.
 //   - The reuse times give the footprint fp(w) of a window, the number of different rows of B in w
-//     non-zeros. With rows of A or C, indices and values passing too, a cache of C bytes holds a
-//     window T with fp(T)·row + T·rest = C, and a read of a row of B hits when the one before was at most T
+//     non-zeros. With rows of A or C, indices and lines of values passing too, and what prefetchers bring beside them, a cache of C bytes
+//     holds a window T with fp(T)·row + T·rest = C, and a read of a row of B hits when the one before was at most T
 //     ago. This is Che's approximation with measured reuse times in the place of independent
 //     references: a web graph with neighbours in nearby rows is not taken for a random one. Of many columns a sample is looked at
 //     (SHARDS, Waldspurger et al., FAST 2015).
 //   - Where address bits pick the sets of a cache (device.Level.SetBytes), columns with the same low bits share sets. If some of
 //     these classes are read more often than others, as in R-MAT graphs, reuse times are counted within each, which has 1/256 of the
-//     cache.
+//     cache, unless rows of B are so long that there are but a few classes.
 //   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints
 //     shrink by p, and more hits. Where some regions of columns are more popular than others, times are counted
 //     by region, and each panel has the hits of its own. Segments pay: each touches its row of A, or reads and
 //     writes its row of C, and whole lines of the arrays of values. Such a row comes from a shared cache if one of the
 //     panels before that it still holds has read it too.
+//   - What passes through once in a call, S bytes in all, is in the first cache that holds all of it for the next; of more than a shared
+//     cache of C bytes holds, it still has a share h = exp(−(1 − h)·S/C), as if it replaced lines at random.
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured). What is read or written in order of address streams, half hidden behind the rest, less where rows are long; rows of A
 //     that do not follow the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered.
