@@ -46,11 +46,11 @@ type Machine struct {
 	// Full is by how much longer a row takes from a shared cache where rows of B fill all of it that counts than where they fill little.
 	Full float64
 
-	// Beside is how much more of what comes once than is used the caches' prefetchers bring, in times of it: it takes the place of rows of B. Of a
-	// row of A or C that is where slices end.
+	// Beside is what the caches' prefetchers bring without use, in times of all that passes through a cache beside rows of B, whose place it
+	// takes; and of rows of A and C from a panel to the next, where these are in slices.
 	Beside float64
 
-	// AtRandom says that a shared cache replaces what it holds as if at random: of what comes again after more than it holds, some is still there.
+	// AtRandom says that a shared cache replaces lines as if at random: it still has some of what comes again after more than it holds.
 	AtRandom bool
 
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.

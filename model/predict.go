@@ -244,8 +244,8 @@ func (w *work) held(bytes float64, do func(l int, share float64)) {
 	do(l, 1-share)
 }
 
-// survive returns the share of data, times > 1 as much as a cache holds, that it still has when all of them are read again and again and what is
-// replaced is random: a line is there if none of the misses since it came took its place, which are (1 − share)·times lines for each of the cache.
+// survive returns the share of data, times ≥ 1 as much as a cache holds, that it still has when all of them are read again and again and lines are
+// replaced at random: a line is there if none of the misses of a round took its place, which are (1 − share)·times for each place.
 //
 //	share = e^(−(1 − share)·times)
 func survive(times float64) float64 {

@@ -122,8 +122,7 @@ func TestWithoutHits(t *testing.T) {
 	}
 }
 
-// Rows 128 KB apart are read, and it counts whether they take longer than others.
-// Rows far apart are slow where they share few sets: as many as fill a quarter of a cache, or also few of them.
+// Rows 128 KB apart are read, and it counts whether they take longer than others: as many as fill a quarter of a cache, or also few of them.
 func TestSetBytes(t *testing.T) {
 	const cache, page, apart = 256 << 10, 4 << 10, 128 << 10
 	for _, c := range []struct{ slowFrom, want int64 }{{1 << 20, 0}, {cache / 16, page}, {0, apart}} { // bytes of rows that are slow
