@@ -140,7 +140,7 @@ func TestSetBytes(t *testing.T) {
 					t.Errorf("row %d is not a multiple of 4 KB from the first", i)
 				}
 			}
-			took := 600 * time.Nanosecond
+			took := 150 * time.Nanosecond
 			if gap == apart && rows*sweepRow > c.slowFrom {
 				took *= 4
 			}
