@@ -283,6 +283,29 @@ func TestSearchEnds(t *testing.T) {
 	}
 }
 
+// Once planning has taken a few calls, what took much longer than the fastest is not called again, and before that it is.
+func TestSearchSecondCalls(t *testing.T) {
+	for _, c := range []struct {
+		spent float64 // calls that the profile took
+		want  int     // of no tile, which takes 1.4 times as long as the model's
+	}{{0.5, 2}, {2.3, 1}} {
+		s := newSearch(searchPattern(t), 8, predicted(1024, 1.1, 9, 9, 1, 9, 9))
+		s.spent = c.spent
+		calls := 0
+		for tile, report := s.Next(); report != nil; tile, report = s.Next() {
+			if tile.Tj == 0 {
+				calls++
+				report(1.4)
+			} else {
+				report(1)
+			}
+		}
+		if calls != c.want {
+			t.Errorf("a profile of %v calls: no tile was called %d times, want %d", c.spent, calls, c.want)
+		}
+	}
+}
+
 // A search belongs to the pattern, the operation, K and the type, and is made once.
 func TestSearchIsKept(t *testing.T) {
 	r := searchPattern(t)
