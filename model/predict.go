@@ -145,16 +145,18 @@ func (w *work) perNonZero() float64 {
 	return 4 + 2*w.elem
 }
 
-// partLines is what a segment of a panel touches of lines of values beside its own values, for those of a segment end anywhere in a line.
+// partLine is what values of a segment touch of lines of an array beside themselves, on average over the places where they begin.
+func (w *work) partLine() float64 { return float64(w.Line) - w.elem }
+
+// partLines is partLine for all arrays of values, without panels nothing: there the next row goes on in the line.
 func (w *work) partLines() float64 {
-	if !w.listed || w.op == SpMMT { // whose values are a line each
+	switch {
+	case !w.listed || w.op == SpMMT: // whose values are a line each
 		return 0
+	case w.op == SDDMM:
+		return 2 * w.partLine() // of S and P
 	}
-	part := float64(w.Line) - w.elem // on average over the places where values begin
-	if w.op == SDDMM {
-		return 2 * part // of S and P
-	}
-	return part
+	return w.partLine()
 }
 
 // panel is a part of the references that has a cache for itself: those to columns of a panel.
@@ -452,7 +454,7 @@ func (w *work) streams() {
 		if all == 0 {
 			return
 		}
-		perSegment := 1 + (nnz/w.segs-1)*w.elem/line
+		perSegment := (nnz/w.segs*w.elem + w.partLine()) / line
 		touched := math.Min(all*w.panels, w.segs*perSegment) // lines, over all panels
 		bytes := touched * w.slices * times * line
 		w.stream(bytes * first)

@@ -126,7 +126,7 @@ func TestWithoutHits(t *testing.T) {
 func TestSetBytes(t *testing.T) {
 	const cache, page, apart = 256 << 10, 4 << 10, 128 << 10
 	for _, c := range []struct{ slowFrom, want int64 }{{1 << 20, 0}, {cache / 16, page}, {0, apart}} { // bytes of rows that are slow
-		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, apart<<10/4)}
+		b := &bench{ctx: t.Context(), threads: 1, idx: [][]int32{make([]int32, samples/2*sampleRead/sweepRow)}, seed: 1, data: make([]float32, apart*(cache/4/sweepRow)/4)}
 		seen := map[int64]map[int32]bool{page: {}, apart: {}} // rows by how far they are apart
 		b.gather.Read = func(_ []float32, row int, idx []int32) {
 			gap, rows := int64(page), int64(0)
