@@ -301,7 +301,7 @@ func testInfinities[T Float](t *testing.T) {
 	for _, l := range levels(t) {
 		use(t, l)
 		kernels := For[T]()
-		for _, k := range []int{1, 2, 3, 4, 5, 8, 17} {
+		for _, k := range []int{1, 2, 3, 4, 5, 8, 17, 64, 128, 256} {
 			a, b, c := make([]T, k), make([]T, rows*k), make([]T, k)
 			for i := range k {
 				a[i], b[nanRow*k+i], b[infRow*k+i], b[oneRow*k+i] = 1, T(math.NaN()), inf, 1

@@ -102,8 +102,20 @@ type dotGroup struct {
 	rows int
 	full bool
 	near bool // in a cache of the thread
+	used int  // it has just so many, and cols more than they fetch ahead, if not 0
 
 	beside func(r int) // generates what goes with row r, if not nil
+}
+
+// part reports whether a group may have fewer rows than it has room for, or cols none to fetch ahead.
+func (g dotGroup) part() bool { return !g.full && g.used == 0 }
+
+// inUse is the number of rows that a group multiplies.
+func (g dotGroup) inUse() int {
+	if g.used > 0 {
+		return g.used
+	}
+	return g.rows
 }
 
 func (g dotGroup) label(s string) string {

@@ -44,6 +44,8 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 		k.spreadSlice(w, g, j, off, sums)
 		k.JMP(ref("sliced"))
 		k.Label(name("alone"))
+	} else {
+		k.fewRows(w, g, j, off, sums)
 	}
 	k.slice(g, j, off, chunks, mask{}, 0, sums)
 	k.Label(name("sliced"))
@@ -83,6 +85,29 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 	k.Label(name("summed"))
 }
 
+// fewRows generates whole slices of a group with fewer rows than it has room for, each number of them by itself, where cols has more than they
+// fetch ahead: segments of a panel often end so.
+func (k *kernels) fewRows(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
+	few := func(n int) string { return g.label(fmt.Sprintf("few%d_", n)) }
+	n, ahead := k.GP64(), k.GP64()
+	k.Load(k.Param("ahead"), ahead)
+	k.SUBQ(j, ahead)
+	k.SUBQ(k.distance, ahead)
+	k.CMPQ(ahead, operand.I32(g.rows))
+	k.JL(operand.LabelRef(g.label("many")))
+	k.Load(k.Param("n"), n)
+	k.SUBQ(j, n)
+	for g.used = g.rows - 3; g.used <= g.rows; g.used++ {
+		k.CMPQ(n, operand.I32(g.used))
+		k.JNE(operand.LabelRef(few(g.used)))
+		k.spreadSlice(w, g, j, off, sums)
+		k.JMP(operand.LabelRef(g.label("sliced")))
+		k.Label(few(g.used))
+	}
+	g.used = 0
+	k.Label(g.label("many"))
+}
+
 // spreadSlice is slice for whole ones of long rows: it fetches as many lines of the row of A of a later segment as there are rows of B.
 func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
 	next, last, at := k.GP64(), k.GP64(), k.GP64()
@@ -91,7 +116,7 @@ func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []
 	k.Load(k.Param("a"), at) // is near: fetched in its place where nothing is left
 	k.CMPQ(next, last)
 	k.CMOVQNE(next, at)
-	k.ADDQ(operand.I32(64*g.rows), next)
+	k.ADDQ(operand.I32(64*g.inUse()), next)
 	k.CMPQ(next, last)
 	k.CMOVQHI(last, next)
 	k.MOVQ(next, w.spread.from)
@@ -121,7 +146,7 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 	k.ADDQ(off, b)
 	k.Load(k.Param("stride"), stride)
 	last, ahead := k.GP64(), k.GP64()
-	if !g.full {
+	if g.part() {
 		k.Load(k.Param("n"), last)
 		k.SUBQ(j, last)
 		k.DECQ(last)
@@ -147,14 +172,14 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 	}
 	// row returns the address of row r of the group, or of its last.
 	row := func(r int) reg.GPVirtual {
-		if g.full || r == 0 {
+		if !g.part() || r == 0 {
 			return at(operand.Mem{Base: cols, Disp: 4 * r})
 		}
 		return at(before(operand.I32(r), last))
 	}
 	// later returns the address of the row that is fetched early with row r.
 	later := func(r int) reg.GPVirtual {
-		if g.full {
+		if !g.part() {
 			return at(operand.Mem{Base: cols, Index: k.distance, Scale: 4, Disp: 4 * r})
 		}
 		index := k.GP64()
@@ -162,13 +187,17 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		return at(before(index, ahead))
 	}
 	acc, short := make([]reg.VecVirtual, g.rows), k.reg()
-	if m.k != nil {
+	if m.k != nil || g.inUse() < g.rows {
 		k.zero(short)
 	}
 	for r := range acc {
+		if r >= g.inUse() {
+			acc[r] = short
+			continue
+		}
 		early := later(r)
 		if !g.full {
-			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_", chunks, tail, r)))
+			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_%d_", chunks, tail, r, g.used)))
 		}
 		p := row(r)
 		if g.beside != nil {
