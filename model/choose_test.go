@@ -311,10 +311,26 @@ func TestRowsApart(t *testing.T) {
 				t.Errorf("%v: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
 			}
 		}
-		// In slices no row follows another.
+		// In slices no row follows another; but from memory those of rows that do take what a stream takes.
 		slices := Tile{Tj: f.Cols, Tk: 128}
-		if a, b := m.Predict(op, f, 512, 4, slices).Seconds, m.Predict(op, &apart, 512, 4, slices).Seconds; math.Abs(a-b) > 1e-9*a {
-			t.Errorf("%v in slices: %v seconds where three of four rows are empty, %v where none is", op, b, a)
+		near, far = m.Predict(op, f, 512, 4, slices), m.Predict(op, &apart, 512, 4, slices)
+		const memory, row = 3, 512.
+		left := survive(newWork(m, op, f, 512, 4, slices).call() / float64(m.Measured.Levels[memory-1].Bytes)) // in the cache before
+		rows := (1 - left) * (1 - 1./4) * 4 * float64(f.ActiveRows)
+		want := rows * (m.Measured.GatherSeconds(memory, row, 2) - m.Measured.StreamSeconds(memory, row, 2)) / 2
+		if got := far.Seconds - near.Seconds; want <= 0 || math.Abs(got-want) > 1e-9*far.Seconds {
+			t.Errorf("%v in slices: %v seconds more where three of four rows are empty, want %v", op, got, want)
+		}
+		for l := range near.Levels {
+			if a, b := near.Levels[l].Bytes, far.Levels[l].Bytes; math.Abs(a-b) > 1e-9*a {
+				t.Errorf("%v in slices: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
+			}
+		}
+		small := wide(2000, 4000, 5)
+		apart = *small
+		apart.Rows *= 4
+		if a, b := m.Predict(op, small, 512, 4, slices).Seconds, m.Predict(op, &apart, 512, 4, slices).Seconds; math.Abs(a-b) > 1e-9*a {
+			t.Errorf("%v in slices, in a cache: %v seconds where three of four rows are empty, %v where none is", op, b, a)
 		}
 	}
 }
@@ -365,22 +381,28 @@ func TestNearerIsNoSlower(t *testing.T) {
 	}
 }
 
-// SpMM that does rows of C in blocks of less than a slice gathers blocks: long rows take longer than those of SDDMM's loop. Larger
-// blocks, rows of one block, and SDDMM know nothing of it.
+// SpMM that does rows of C in blocks gathers blocks: from a cache that threads share long rows take longer than those of SDDMM's loop, from a
+// thread's own one those in blocks of less than a slice. Rows of one block, and SDDMM, know nothing of it.
 func TestBlocks(t *testing.T) {
+	const own, shared = 1, 2 // levels
 	f := wide(20_000, 100_000, 50)
 	for _, test := range []struct {
-		op       Op
-		k, block int
-		longer   bool
+		op              Op
+		k, block, level int
+		longer          bool
 	}{
-		{SpMM, 512, 256, true}, {SpMMT, 512, 256, true}, {SpMM, 512, 1024, false}, {SpMM, 512, 0, false}, {SpMM, 64, 256, false}, {SDDMM, 512, 256, false},
+		{SpMM, 512, 256, shared, true}, {SpMM, 512, 256, own, true}, {SpMMT, 512, 256, own, true}, {SpMM, 512, 1024, shared, true}, {SpMM, 512, 1024, own, false},
+		{SpMM, 512, 0, shared, false}, {SpMM, 64, 256, own, false}, {SpMM, 256, 1024, shared, false}, {SDDMM, 512, 256, own, false}, {SDDMM, 512, 1024, shared, false},
 	} {
 		m := testMachine(2)
-		before := m.Predict(test.op, f, test.k, 4, Tile{}).Seconds
-		m.Block = test.block
-		if after := m.Predict(test.op, f, test.k, 4, Tile{}).Seconds; (after > before) != test.longer || after < before {
-			t.Errorf("%v, K = %d, blocks of %d bytes: %v seconds, %v without", test.op, test.k, test.block, after, before)
+		seconds := func(block int) float64 {
+			m.Block = block
+			w := newWork(m, test.op, f, test.k, 4, Tile{})
+			w.gather(test.level, 1)
+			return w.thread
+		}
+		if before, after := seconds(0), seconds(test.block); (after > before) != test.longer || after < before {
+			t.Errorf("%v, K = %d, blocks of %d bytes from %s: %v seconds, %v without", test.op, test.k, test.block, m.Measured.Levels[test.level].Name, after, before)
 		}
 	}
 }

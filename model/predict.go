@@ -326,15 +326,22 @@ func (w *work) readB() {
 	w.held(left, func(l int, share float64) { w.gather(l, share*float64(w.f.ActiveCols)*w.slices) })
 }
 
+// blocksApart reports whether each block of a row that SpMM gathers counts for itself, for it is as far from the others as if they were of other
+// rows. Of two short ones the caches' prefetchers bring the second with the first; and long ones take no longer in a cache of the thread.
+func (w *work) blocksApart(l int) bool {
+	if shortVectors(w.Block) {
+		return w.row > 2*float64(w.Block)
+	}
+	return w.Block > 0 && w.row > float64(w.Block) && w.Measured.Levels[l].Shared
+}
+
 func (w *work) gather(l int, rows float64) {
 	seconds := w.Measured.GatherSeconds(l, w.row, w.Threads)
 	if w.op != SDDMM && w.row > SliceBytes {
 		// Rates are those of the loop of SDDMM, which adds up its lanes for each slice of a row. That of SpMM does not.
 		seconds = math.Min(seconds, w.row/SliceBytes*w.Measured.GatherSeconds(l, SliceBytes, w.Threads))
 	}
-	if block := float64(w.Block); w.op != SDDMM && shortVectors(w.Block) && w.row > 2*block {
-		// Each block of a row is gathered for itself, which is as far from the others as if they were of other rows; but of two, the
-		// caches' prefetchers bring the second with the first. Blocks of a slice and more are long enough for that not to matter.
+	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
 	if w.Measured.Levels[l].Shared { // nothing fills memory
@@ -349,16 +356,24 @@ func (w *work) gather(l int, rows float64) {
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
-// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered.
+// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. But of memory slices of rows
+// that follow each other take what streams take, and all of it.
 func (w *work) rows() {
-	times := w.segs * w.slices
-	next := 0.0 // share of the rows that follow the one before
-	if w.slices == 1 {
-		next = min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1)
+	times, memory := w.segs*w.slices, len(w.Measured.Levels)-1
+	follow := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that follow the one before
+	next, slices := follow, 0.0
+	if w.slices > 1 {
+		next, slices = 0, follow
 	}
 	w.held(w.call(), func(l int, share float64) {
 		w.thread += share * times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
-		w.fetch(l, share*times*(1-next)*(1-w.again), w.row)
+		rows := share * times * (1 - next) * (1 - w.again)
+		if l == memory {
+			w.thread += w.Measured.StreamSeconds(l, rows*slices*w.row, w.Threads)
+			w.bytes[l] += rows * slices * w.row
+			rows *= 1 - slices
+		}
+		w.fetch(l, rows, w.row)
 	})
 	w.fetch(w.near, times*(1-next)*w.again, w.row)
 	streamed := times * next * w.row
