@@ -18,7 +18,7 @@ const (
 	minWidth = 256  // columns of a panel
 	overhang = 16   // elements by which the last slice may be longer
 	narrow   = 4    // SpMM goes without tiles up to this K: its sums are then not in the order of the non-zeros
-	equal    = 1.05 // times the fastest is as good where there are no panels to make
+	equal    = 1.04 // times the fastest is as good where there are no panels to make
 	alike    = 1.02 // and where fewer segments are touched
 )
 
@@ -30,7 +30,7 @@ const OftenRead = 64
 
 // Choose returns the fastest tile for an operation on a pattern with K = k and elements of elemBytes bytes:
 // none, or 2, 3, 4, 6, 8, 12, … panels of equal width, each with all of K or in slices of 512, 1024, … bytes; but none, or else slices alone, where
-// these are predicted within 5 % of the fastest, and of panels those with the fewest segments within 2 %: what a segment takes is known least.
+// these are predicted within 4 % of the fastest, and of panels those with the fewest segments within 2 %: what a segment takes is known least.
 // For SDDMM a single panel of all columns is there too: a list of the active rows.
 func (m *Machine) Choose(op Op, f *Profile, k, elemBytes int) Choice {
 	k, elemBytes = max(k, 0), max(elemBytes, 1)
