@@ -360,20 +360,21 @@ func (w *work) gather(l int, rows float64) {
 // that follow each other take what streams take, and all of it.
 func (w *work) rows() {
 	times, memory := w.segs*w.slices, len(w.Measured.Levels)-1
-	follow := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that follow the one before
-	next, slices := follow, 0.0
+	next := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that follow the one before
+	sliced := 0.0                                                    // share that are slices of such rows
 	if w.slices > 1 {
-		next, slices = 0, follow
+		next, sliced = 0, next
 	}
 	w.held(w.call(), func(l int, share float64) {
 		w.thread += share * times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
-		rows := share * times * (1 - next) * (1 - w.again)
+		apart := share * times * (1 - next) * (1 - w.again)
 		if l == memory {
-			w.thread += w.Measured.StreamSeconds(l, rows*slices*w.row, w.Threads)
-			w.bytes[l] += rows * slices * w.row
-			rows *= 1 - slices
+			bytes := apart * sliced * w.row
+			w.thread += w.Measured.StreamSeconds(l, bytes, w.Threads)
+			w.bytes[l] += bytes
+			apart *= 1 - sliced
 		}
-		w.fetch(l, rows, w.row)
+		w.fetch(l, apart, w.row)
 	})
 	w.fetch(w.near, times*(1-next)*w.again, w.row)
 	streamed := times * next * w.row

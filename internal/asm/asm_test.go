@@ -64,7 +64,7 @@ func testSDDMM[T Float](t *testing.T) {
 						a[i] = T(rng.IntN(7) - 3)
 					}
 					for _, n := range counts(k) {
-						for _, ahead := range []int{0, 1, 30, 100} {
+						for _, ahead := range []int{0, 1, 12, 20, 24, 30, 100} {
 							cols := make([]int32, n+ahead)
 							for j := range cols {
 								cols[j] = rng.Int32N(rows)
