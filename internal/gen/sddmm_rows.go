@@ -85,30 +85,34 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 	k.Label(name("summed"))
 }
 
-// fewRows generates whole slices of a group with fewer rows than it has room for, each number of them by itself, where cols has more than they
-// fetch ahead: segments of a panel often end so.
+// fewRows generates whole slices of a group that is not full, for each number of rows by itself, where cols has more than they fetch ahead:
+// segments of a panel often end so. Others go on behind it.
 func (k *kernels) fewRows(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
-	few := func(n int) string { return g.label(fmt.Sprintf("few%d_", n)) }
+	most := 4 // rows of B; of a group of eight one less, for with eight and enough to fetch it is full
+	if g.rows == 8 {
+		most = 7
+	}
 	n, ahead := k.GP64(), k.GP64()
 	k.Load(k.Param("ahead"), ahead)
 	k.SUBQ(j, ahead)
 	k.SUBQ(k.distance, ahead)
 	k.CMPQ(ahead, operand.I32(g.rows))
-	k.JL(operand.LabelRef(g.label("many")))
+	k.JL(operand.LabelRef(g.label("bounded")))
 	k.Load(k.Param("n"), n)
 	k.SUBQ(j, n)
-	for g.used = g.rows - 3; g.used <= g.rows; g.used++ {
+	for g.used = g.rows - 3; g.used <= most; g.used++ {
+		other := g.label(fmt.Sprintf("not%d_", g.used))
 		k.CMPQ(n, operand.I32(g.used))
-		k.JNE(operand.LabelRef(few(g.used)))
+		k.JNE(operand.LabelRef(other))
 		k.spreadSlice(w, g, j, off, sums)
 		k.JMP(operand.LabelRef(g.label("sliced")))
-		k.Label(few(g.used))
+		k.Label(other)
 	}
-	g.used = 0
-	k.Label(g.label("many"))
+	k.Label(g.label("bounded"))
 }
 
-// spreadSlice is slice for whole ones of long rows: it fetches as many lines of the row of A of a later segment as there are rows of B.
+// spreadSlice is slice for whole ones of long rows: it fetches as many lines of the row of A of a later segment as there are rows of B. Where
+// rows are short, these lines are of the row itself, and near.
 func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
 	next, last, at := k.GP64(), k.GP64(), k.GP64()
 	k.MOVQ(w.spread.from, next)
