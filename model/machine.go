@@ -122,9 +122,14 @@ const (
 	// found for two threads of virtual machines, and panels for that much were slower than narrower ones.
 	perThread = 48 << 20
 
-	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes, and how much more of it
-	// is not for each SliceBytes more: long rows take what a cache delivers, short ones wait.
-	overlap, overlapLonger = 0.5, 0.07
+	// crowded is the share of rows that a private cache which rows of B fill has lost to the next one: some of its sets have too many.
+	crowded = 0.04
+
+	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
+	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
+	// hiddenLonger less, down to overlapLeast, for its rows of A are fetched one line beside each row of B.
+	overlap, overlapLonger     = 0.5, 0.07
+	hiddenLonger, overlapLeast = 0.05, 0.3
 
 	// handOver is what it takes to write a cache line that other threads have just read into their private caches, beyond writing it:
 	// a copy of 1 MB took 50 µs on one thread, and 66 µs on two.

@@ -344,8 +344,11 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
-	if w.Measured.Levels[l].Shared { // nothing fills memory
-		seconds *= 1 + w.Full*math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1)
+	filled := math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1) // nothing fills memory
+	if w.Measured.Levels[l].Shared {
+		seconds *= 1 + w.Full*filled
+	} else {
+		seconds += crowded * filled * max(w.Measured.GatherSeconds(l+1, w.row, w.Threads)-seconds, 0)
 	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds
@@ -449,9 +452,17 @@ func (w *work) stream(bytes float64) {
 
 // streamAt adds bytes that are read from or written to a level in order of address.
 func (w *work) streamAt(l int, bytes float64) {
-	seen := min(overlap+overlapLonger*max(w.row/SliceBytes-1, 0), 1)
-	w.thread += seen * w.Measured.StreamSeconds(l, bytes, w.Threads)
+	w.thread += w.seen() * w.Measured.StreamSeconds(l, bytes, w.Threads)
 	w.bytes[l] += bytes
+}
+
+// seen is the share of the time of streams that is not hidden behind gathers.
+func (w *work) seen() float64 {
+	longer := max(w.row/SliceBytes-1, 0)
+	if w.op == SDDMM {
+		return max(overlap-hiddenLonger*longer, overlapLeast)
+	}
+	return min(overlap+overlapLonger*longer, 1)
 }
 
 // streams adds the column indices and values of S and P. Column indices stand in the order of the
