@@ -125,6 +125,12 @@ const (
 	// crowded is the share of rows that a private cache which rows of B fill has lost to the next one: some of its sets have too many.
 	crowded = 0.04
 
+	// scattered is by how much longer a row of up to shortRow bytes takes from a shared cache where rows of B are manyBytes and more than where
+	// they are fewBytes; it falls to nothing for rows of SliceBytes. Two Xeons showed it.
+	scattered           = .2
+	shortRow            = 128
+	fewBytes, manyBytes = 3 << 20, 9 << 20
+
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
 	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
 	// hiddenLonger less, down to overlapLeast, for its rows of A are fetched one line beside each row of B.

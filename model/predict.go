@@ -344,9 +344,10 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
-	filled := math.Min(float64(w.f.ActiveCols)/w.panels*w.row/w.capacity(l), 1) // nothing fills memory
+	panel := float64(w.f.ActiveCols) / w.panels * w.row
+	filled := math.Min(panel/w.capacity(l), 1) // nothing fills memory
 	if w.Measured.Levels[l].Shared {
-		seconds *= 1 + w.Full*filled
+		seconds *= (1 + w.Full*filled) * (1 + w.scattered(panel))
 	} else {
 		seconds += crowded * filled * max(w.Measured.GatherSeconds(l+1, w.row, w.Threads)-seconds, 0)
 	}
@@ -356,6 +357,13 @@ func (w *work) gather(l int, rows float64) {
 		w.private += rows * seconds
 	}
 	w.bytes[l] += rows * w.row
+}
+
+// scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.
+func (w *work) scattered(panel float64) float64 {
+	short := (SliceBytes - w.row) / (SliceBytes - shortRow)
+	apart := math.Log2(panel/fewBytes) / math.Log2(manyBytes/fewBytes)
+	return scattered * min(max(short, 0), 1) * min(max(apart, 0), 1)
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
