@@ -36,7 +36,15 @@ func TestSharedCacheThatCounts(t *testing.T) {
 		m := testMachine(c.threads).Measured
 		m.Levels[1].Bytes, m.Levels[2].Bytes = 2<<20, c.measured<<20
 		p := device.Props{L1Bytes: 48 << 10, L2Bytes: 2 << 20, L3Bytes: c.nominal << 20}
-		got := NewMachine(p, m, c.threads).Measured.Levels
+		machine := NewMachine(p, m, c.threads)
+		got := machine.Measured.Levels
+		filled := full // of a cache of which all counts, or of unknown size
+		if c.nominal > 0 {
+			filled = max(full*float64(c.want)/(0.75*float64(c.nominal)), fullLeast)
+		}
+		if machine.Full != filled {
+			t.Errorf("%+v: a row takes longer by %v from it where it is full, want %v", c, machine.Full, filled)
+		}
 		if got[2].Bytes != c.want<<20 || got[1].Bytes != 2<<20 {
 			t.Errorf("%+v: %d MB count, and %d of L2", c, got[2].Bytes>>20, got[1].Bytes>>20)
 		}
@@ -378,6 +386,64 @@ func TestNearerIsNoSlower(t *testing.T) {
 			}
 			last = w.thread
 		}
+	}
+}
+
+// A row takes longer from a cache the more of it rows of B fill: from a thread's own, up to crowded of what the next takes more; from a shared one
+// by Full; and there, if it is short, by scattered where a panel has manyBytes, in between where it has more than fewBytes.
+func TestFilledCaches(t *testing.T) {
+	m := testMachine(2)
+	m.Full = 0 // for the ends of scattered
+	seconds := func(l, columns, k int) float64 {
+		w := newWork(m, SDDMM, wide(columns, columns, 4), k, 4, Tile{})
+		w.f.ActiveCols = int64(columns)
+		w.gather(l, 1)
+		return w.thread
+	}
+	alone := func(l, k int) float64 { return m.Measured.GatherSeconds(l, float64(4*k), 2) }
+	const private, shared = 1, 2
+	full := int(m.Measured.Levels[private].Bytes) / 512
+	for _, c := range []struct {
+		l, columns, k int
+		want          float64 // times what a row alone takes
+	}{
+		{private, full, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, 2 * full, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, full / 2, 128, 1 + crowded/2*(alone(shared, 128)/alone(private, 128)-1)},
+		{shared, fewBytes / 128, 32, 1},
+		{shared, manyBytes / 128, 32, 1 + scattered},
+		{shared, manyBytes / 64, 32, 1 + scattered},
+		{shared, manyBytes / 512, 128, 1},
+		{shared, manyBytes / 320, 80, 1 + scattered/2},
+	} {
+		if got := seconds(c.l, c.columns, c.k) / alone(c.l, c.k); math.Abs(got-c.want) > 1e-3*c.want {
+			t.Errorf("%d rows of K = %d from %s: %v times one alone, want %v", c.columns, c.k, m.Measured.Levels[c.l].Name, got, c.want)
+		}
+	}
+	m.Full = 0.3
+	capacity := int(m.Measured.Levels[shared].Bytes)
+	if got := seconds(shared, capacity/2/512, 128) / alone(shared, 128); math.Abs(got-1.15) > 1e-3 {
+		t.Errorf("half of %s: %v times a row alone, want 1.15", m.Measured.Levels[shared].Name, got)
+	}
+}
+
+// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds.
+func TestStreamsThatAreSeen(t *testing.T) {
+	seen := func(op Op, k int) float64 {
+		return newWork(testMachine(2), op, wide(1000, 1000, 4), k, 4, Tile{}).seen()
+	}
+	for _, op := range []Op{SDDMM, SpMM} {
+		for _, k := range []int{1, 32, 128} {
+			if got := seen(op, k); got != overlap {
+				t.Errorf("%v, K = %d: %v of streams are seen, want %v", op, k, got, overlap)
+			}
+		}
+	}
+	if a, b, c := seen(SDDMM, 256), seen(SDDMM, 512), seen(SDDMM, 1<<14); !(overlap > a && a > b && b > c && c == overlapLeast) {
+		t.Errorf("SDDMM: %v, %v and %v of streams are seen, want less of longer rows and %v at the end", a, b, c, overlapLeast)
+	}
+	if a, b, c := seen(SpMM, 256), seen(SpMM, 512), seen(SpMM, 1<<14); !(overlap < a && a < b && b < c && c == 1) {
+		t.Errorf("SpMM: %v, %v and %v of streams are seen, want more of longer rows and all at the end", a, b, c)
 	}
 }
 

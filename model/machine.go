@@ -80,7 +80,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 		if p.L3Bytes > 0 {
 			most := usable * float64(p.L3Bytes)
 			level.Bytes = min(level.Bytes, int64(most))
-			filled *= float64(level.Bytes) / most
+			filled = max(full*float64(level.Bytes)/most, fullLeast)
 		}
 	}
 	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, AtRandom: true, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
@@ -95,8 +95,9 @@ var (
 
 const (
 	// full is by how much longer a row takes from a shared cache of which rows of B fill the usable share than from one that holds
-	// few of them: more of it is farther away, or was driven out by other programs. Of a large one threads fill a part.
-	full = 0.35
+	// few of them: more of it is farther away, or was driven out by other programs. Of a large one threads fill a part, and it is less, but
+	// not less than fullLeast.
+	full, fullLeast = 0.35, 0.16
 
 	// beside is Machine.Beside.
 	beside = 0.5
@@ -127,7 +128,7 @@ const (
 
 	// scattered is by how much longer a row of up to shortRow bytes takes from a shared cache where rows of B are manyBytes and more than where
 	// they are fewBytes; it falls to nothing for rows of SliceBytes. Two Xeons showed it.
-	scattered           = .2
+	scattered           = 0.1
 	shortRow            = 128
 	fewBytes, manyBytes = 3 << 20, 9 << 20
 
