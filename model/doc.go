@@ -37,9 +37,9 @@
 //   - What passes through once in a call, S bytes in all, is in the first cache that holds all of it for the next; of more than a shared
 //     cache of C bytes holds, it still has a share h = exp(−(1 − h)·S/C), as if it replaced lines at random.
 //   - Each level of memory delivers rows at the rate that was measured for their length
-//     (device.Measured), and takes longer where rows of B fill it. What is read or written in order of address streams, half hidden behind the rest, where rows are long
-//     more in SDDMM and less in SpMM; rows of A
-//     that do not follow the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered;
+//     (device.Measured), and takes longer where rows of B fill it. What is read or written in order of address streams, half hidden
+//     behind the rest, where rows are long more in SDDMM and less in SpMM; rows of A that do not follow the one before, in narrow panels
+//     and in slices of K, and the lines of values of segments in panels, are gathered;
 //     but slices of rows that follow each other stream from memory, not hidden.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
