@@ -390,7 +390,7 @@ func TestNearerIsNoSlower(t *testing.T) {
 }
 
 // A row takes longer from a cache the more of it rows of B fill: from a thread's own, up to crowded of what the next takes more; from a shared one
-// by Full; and there, if it is short, by scattered where a panel has manyBytes, in between where it has more than fewBytes.
+// by Full; and there, if it is short, by scattered where a panel has manyBytes. From memory it takes as long as ever.
 func TestFilledCaches(t *testing.T) {
 	m := testMachine(2)
 	m.Full = 0 // for the ends of scattered
@@ -401,7 +401,7 @@ func TestFilledCaches(t *testing.T) {
 		return w.thread
 	}
 	alone := func(l, k int) float64 { return m.Measured.GatherSeconds(l, float64(4*k), 2) }
-	const private, shared = 1, 2
+	const private, shared, memory = 1, 2, 3
 	full := int(m.Measured.Levels[private].Bytes) / 512
 	for _, c := range []struct {
 		l, columns, k int
@@ -415,6 +415,7 @@ func TestFilledCaches(t *testing.T) {
 		{shared, manyBytes / 64, 32, 1 + scattered},
 		{shared, manyBytes / 512, 128, 1},
 		{shared, manyBytes / 320, 80, 1 + scattered/2},
+		{memory, manyBytes / 64, 32, 1},
 	} {
 		if got := seconds(c.l, c.columns, c.k) / alone(c.l, c.k); math.Abs(got-c.want) > 1e-3*c.want {
 			t.Errorf("%d rows of K = %d from %s: %v times one alone, want %v", c.columns, c.k, m.Measured.Levels[c.l].Name, got, c.want)
