@@ -402,14 +402,14 @@ func TestFilledCaches(t *testing.T) {
 	}
 	alone := func(l, k int) float64 { return m.Measured.GatherSeconds(l, float64(4*k), 2) }
 	const private, shared, memory = 1, 2, 3
-	full := int(m.Measured.Levels[private].Bytes) / 512
+	fits := int(m.Measured.Levels[private].Bytes) / 512 // rows of K = 128
 	for _, c := range []struct {
 		l, columns, k int
 		want          float64 // times what a row alone takes
 	}{
-		{private, full, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
-		{private, 2 * full, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
-		{private, full / 2, 128, 1 + crowded/2*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, fits, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, 2 * fits, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, fits / 2, 128, 1 + crowded/2*(alone(shared, 128)/alone(private, 128)-1)},
 		{shared, fewBytes / 128, 32, 1},
 		{shared, manyBytes / 128, 32, 1 + scattered},
 		{shared, manyBytes / 64, 32, 1 + scattered},
