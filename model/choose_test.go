@@ -114,6 +114,11 @@ func TestOddInputs(t *testing.T) {
 	}
 	machines := []*Machine{testMachine(1), testMachine(64), NewMachine(device.Props{}, device.Measured{}, 0),
 		NewMachine(device.Props{L1Bytes: -5, L2Bytes: 1 << 50, L3Bytes: 3, LineBytes: 128}, device.Measured{Threads: 4}, -3)}
+	own := testMachine(2) // memory too, as a file may say
+	for l := range own.Measured.Levels {
+		own.Measured.Levels[l].Shared = false
+	}
+	machines = append(machines, own)
 	for _, f := range profiles {
 		for _, m := range machines {
 			for _, op := range []Op{SDDMM, SpMM, SpMMT} {

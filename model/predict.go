@@ -344,12 +344,14 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
-	panel := float64(w.f.ActiveCols) / w.panels * w.row
-	filled := math.Min(panel/w.capacity(l), 1)
-	if !w.Measured.Levels[l].Shared {
-		seconds += crowded * filled * max(w.Measured.GatherSeconds(l+1, w.row, w.Threads)-seconds, 0)
-	} else if l < len(w.Measured.Levels)-1 { // nothing fills memory
-		seconds *= (1 + w.Full*filled) * (1 + w.scattered(panel))
+	if next := l + 1; next < len(w.Measured.Levels) { // nothing fills memory
+		panel := float64(w.f.ActiveCols) / w.panels * w.row
+		filled := math.Min(panel/w.capacity(l), 1)
+		if w.Measured.Levels[l].Shared {
+			seconds *= (1 + w.Full*filled) * (1 + w.scattered(panel))
+		} else {
+			seconds += crowded * filled * max(w.Measured.GatherSeconds(next, w.row, w.Threads)-seconds, 0)
+		}
 	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds
