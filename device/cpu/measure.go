@@ -139,9 +139,9 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (m device.Mea
 		l := &m.Levels[i]
 		switch pt.name {
 		case "L2":
-			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), pt.bytes, points[i+1].set)
+			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), pt.bytes)
 		case "L3":
-			l.Bytes = capacity(curve, at(curve, pt.set), curve[len(curve)-1].seconds, pt.bytes, size)
+			l.Bytes = capacity(curve, at(curve, pt.set).seconds, curve[len(curve)-1], pt.bytes)
 			if m.Reach, err = b.reach(pt.set, size); err != nil {
 				return m, 0, err
 			}
@@ -319,7 +319,7 @@ func (b *bench) reach(set, most int64) (int64, error) {
 		}
 	}
 	calmCurve(curve)
-	return capacity(curve, curve[0].seconds, curve[len(curve)-1].seconds, most, most), nil
+	return capacity(curve, curve[0].seconds, curve[len(curve)-1], most), nil
 }
 
 // rate measures rows of row bytes within a working set, by one thread and by all.
@@ -375,29 +375,31 @@ func calmCurve(curve []curvePoint) {
 	}
 }
 
-// at returns the time at the point nearest to a working set.
-func at(curve []curvePoint, set int64) float64 {
+// at returns the point nearest to a working set.
+func at(curve []curvePoint, set int64) curvePoint {
 	best := curve[0]
 	for _, p := range curve {
 		if math.Abs(math.Log(float64(p.set)/float64(set))) < math.Abs(math.Log(float64(best.set)/float64(set))) {
 			best = p
 		}
 	}
-	return best.seconds
+	return best
 }
 
 // capacity returns how much of a cache can be used. Where a working set W of random rows is larger
-// than the cache C, a share C/W of the reads hit, so that the time lies that far between the times
-// of a hit and of a miss: each point between them gives a C, and the median counts. The result
-// lies between an eighth of the nominal size and all of it.
-func capacity(curve []curvePoint, hit, miss float64, nominal, below int64) int64 {
+// than the cache C, a share C/W of the reads hit. So the time t of W lies, from that of sets which fit to that of one, S, which does not,
+//
+//	missed = (t − hit)/(miss − hit) = (1 − C/W)/(1 − C/S)
+//
+// of the way: each point in the middle gives a C, and the median counts. The result lies between an eighth of the nominal size and all of it.
+func capacity(curve []curvePoint, hit float64, miss curvePoint, nominal int64) int64 {
 	var found []float64
 	for _, p := range curve {
-		if missed := (p.seconds - hit) / (miss - hit); p.set < below && missed > 0.2 && missed < 0.8 {
-			found = append(found, float64(p.set)*(1-missed))
+		if missed := (p.seconds - hit) / (miss.seconds - hit); p.set < miss.set && missed > 0.2 && missed < 0.8 {
+			found = append(found, (1-missed)/(1/float64(p.set)-missed/float64(miss.set)))
 		}
 	}
-	if len(found) == 0 || miss <= hit {
+	if len(found) == 0 || miss.seconds <= hit {
 		return nominal
 	}
 	slices.Sort(found)

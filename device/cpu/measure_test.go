@@ -173,23 +173,27 @@ func TestCapacity(t *testing.T) {
 		hits := min(1, 1000/float64(set))
 		curve = append(curve, curvePoint{set, hits + 11*(1-hits)})
 	}
+	const all = 1 << 40 // a set of which the cache has nothing
 	for _, test := range []struct {
 		nominal, want int64
-		hit, miss     float64
+		hit           float64
+		miss          curvePoint
 	}{
-		{2000, 1000, 1, 11},
-		{1000, 1000, 1, 11},
-		{900, 900, 1, 11},      // no more than there is
-		{16000, 2000, 1, 11},   // no less than an eighth
-		{1500, 1500, 11, 1},    // upside down
-		{1500, 1500, 100, 200}, // nothing between
+		{2000, 1000, 1, curvePoint{all, 11}},
+		{1000, 1000, 1, curvePoint{all, 11}},
+		{900, 900, 1, curvePoint{all, 11}},      // no more than there is
+		{16000, 2000, 1, curvePoint{all, 11}},   // no less than an eighth
+		{1500, 1500, 11, curvePoint{all, 1}},    // upside down
+		{1500, 1500, 100, curvePoint{all, 200}}, // nothing between
+		{2000, 1000, 1, at(curve, 4000)},        // the cache has a quarter of the set that misses
+		{2000, 1000, 1, at(curve, 16000)},
 	} {
-		if got := capacity(curve, test.hit, test.miss, test.nominal, 1<<40); got < test.want-1 || got > test.want+1 {
+		if got := capacity(curve, test.hit, test.miss, test.nominal); got < test.want-1 || got > test.want+1 {
 			t.Errorf("capacity of %+v is %d", test, got)
 		}
 	}
-	if got := at(curve, 3500); got != curve[4].seconds {
-		t.Errorf("the time at 3500 is %v", got)
+	if got := at(curve, 3500); got != curve[4] {
+		t.Errorf("the point nearest to 3500 is %v", got)
 	}
 }
 
