@@ -20,30 +20,34 @@ const lookEvery = 10 * time.Second
 // slowMoment is how many times as fast as measured a cache is when the measurement was taken in a slow moment.
 const slowMoment = 1.2
 
-// A view is a rate of one thread that a look is taken at.
+// A view is a rate that a look is taken at.
 type view struct {
-	level  int
-	row    int     // bytes
-	set    int64   // working set
-	before float64 // as measured, 0 where it was not
+	level   int
+	row     int     // bytes
+	set     int64   // working set
+	threads int     // that read at the same time
+	before  float64 // as measured, 0 where it was not
 }
 
 // viewsOf returns the views of a measurement: the nearest cache, for a program on the same core makes those near it slow and all choices
-// wrong, and long rows in the cache that all cores share, which a neighbour anywhere makes slow.
+// wrong, and long rows in the cache that all cores share, which a neighbour anywhere makes slow. All threads look at the nearest cache too: where
+// others used the rest of their cores when it was measured, two together were no faster than one.
 func viewsOf(p device.Props, m device.Measured) (views []view) {
 	points := pointsOf(p)
 	for i, l := range m.Levels {
 		at := slices.IndexFunc(points, func(pt point) bool { return pt.name == l.Name })
-		row := 0
+		look := func(row int) {
+			views = append(views, view{i, row, points[at].set, 1, rateOf(l.Gather, row).One})
+		}
 		switch {
 		case at < 0 || l.Bytes == 0: // memory, which others always use
 		case l.Name == "L1":
-			row = sweepRow
+			look(sweepRow)
+			if m.Threads > 1 {
+				views = append(views, view{i, sweepRow, points[at].set, m.Threads, rateOf(l.Gather, sweepRow).All})
+			}
 		case l.Shared && i > 0:
-			row = rowSizes[len(rowSizes)-1]
-		}
-		if row > 0 {
-			views = append(views, view{i, row, points[at].set, oneThread(l.Gather, row)})
+			look(rowSizes[len(rowSizes)-1])
 		}
 	}
 	return views
@@ -65,20 +69,20 @@ func measuredSlow(ctx context.Context, p device.Props, g device.Gather, m device
 
 // faster reports whether the rate is much higher now than it was when measured, twice in a row.
 func (v view) faster(ctx context.Context, g device.Gather, m device.Measured) (bool, error) {
-	b, free, err := newBench(ctx, g, 1, v.row, v.set)
+	b, free, err := newBench(ctx, g, v.threads, v.row, v.set)
 	defer free()
 	if err != nil {
 		return false, err
 	}
 	for range 2 {
-		s, err := b.seconds(v.row, v.set, v.set, 1, true)
+		s, err := b.seconds(v.row, v.set, v.set, v.threads, true)
 		if err != nil {
 			return false, err
 		}
-		rate := float64(v.row) / s
+		rate := float64(v.row) * float64(v.threads) / s
 		if l := m.Levels[v.level]; l.Shared {
 			nearer := &m.Levels[v.level-1]
-			rate = missed(rate, oneThread(nearer.Gather, v.row), nearer, v.set)
+			rate = missed(rate, rateOf(nearer.Gather, v.row).One, nearer, v.set)
 		}
 		if rate < slowMoment*v.before {
 			return false, nil
@@ -87,12 +91,12 @@ func (v view) faster(ctx context.Context, g device.Gather, m device.Measured) (b
 	return true, nil
 }
 
-// oneThread returns the rate of one thread for rows of row bytes, 0 where it is not among those given.
-func oneThread(rates []device.Rate, row int) float64 {
+// rateOf returns the rate for rows of row bytes, zeros where it is not among those given.
+func rateOf(rates []device.Rate, row int) device.Rate {
 	for _, r := range rates {
 		if r.RowBytes == row {
-			return r.One
+			return r
 		}
 	}
-	return 0
+	return device.Rate{}
 }

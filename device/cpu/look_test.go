@@ -8,14 +8,14 @@ import (
 	"sddmmkit/device"
 )
 
-// scaled returns a measurement with other rates at one level.
-func scaled(m device.Measured, level int, by float64) device.Measured {
+// scaled returns a measurement with other rates at one level, of one thread and of all.
+func scaled(m device.Measured, level int, one, all float64) device.Measured {
 	m.Levels = slices.Clone(m.Levels)
 	l := &m.Levels[level]
 	l.Gather = slices.Clone(l.Gather)
 	for k := range l.Gather {
-		l.Gather[k].One *= by
-		l.Gather[k].All *= by
+		l.Gather[k].One *= one
+		l.Gather[k].All *= all
 	}
 	return m
 }
@@ -28,24 +28,25 @@ func TestMeasureAgainWhenFaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		name  string
-		level int
-		by    float64
-		again bool
+		name     string
+		level    int
+		one, all float64
+		again    bool
 	}{
-		{"slow L1", 0, 1e-3, true},
-		{"fast L1", 0, 1e3, false},
-		{"slow L3", 2, 1e-3, true},
-		{"fast L3", 2, 1e3, false},
+		{"slow L1", 0, 1e-3, 1e3, true},
+		{"slow L1 of all threads", 0, 1e3, 1e-3, true},
+		{"fast L1", 0, 1e3, 1e3, false},
+		{"slow L3", 2, 1e-3, 1e-3, true},
+		{"fast L3", 2, 1e3, 1e3, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv(CacheVariable, t.TempDir())
-			kept := scaled(m, c.level, c.by)
-			rate := func(m device.Measured) float64 { return m.Levels[c.level].Gather[0].One }
+			kept := scaled(m, c.level, c.one, c.all)
+			rate := func(m device.Measured) device.Rate { return m.Levels[c.level].Gather[0] }
 			// What is not scaled is far too fast, or one slow moment of this machine would be taken for two.
 			for i := range kept.Levels {
 				if i != c.level {
-					kept = scaled(kept, i, 1e3)
+					kept = scaled(kept, i, 1e3, 1e3)
 				}
 			}
 			newStore(small, g.Name).save(kept)
@@ -57,7 +58,7 @@ func TestMeasureAgainWhenFaster(t *testing.T) {
 			}
 			stored, ok := newStore(small, g.Name).load()
 			if again := rate(got) != rate(kept); again != c.again || !ok || rate(stored) != rate(got) {
-				t.Errorf("kept %v of the rates: measured again %v, and kept %v", c.by, again, rate(stored) == rate(got))
+				t.Errorf("kept %v and %v of the rates: measured again %v, and kept %v", c.one, c.all, again, rate(stored) == rate(got))
 			}
 			// The same program looks again, but not at once.
 			for _, ago := range []time.Duration{0, lookEvery} {
@@ -67,7 +68,7 @@ func TestMeasureAgainWhenFaster(t *testing.T) {
 					t.Fatal(err)
 				}
 				if again := rate(got) != rate(kept); again != (c.again && ago > 0) {
-					t.Errorf("%v of the rates, looked at %v ago: measured again %v", c.by, ago, again)
+					t.Errorf("%v and %v of the rates, looked at %v ago: measured again %v", c.one, c.all, ago, again)
 				}
 			}
 		})
