@@ -141,12 +141,19 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) }, nil, nil)
 }
 
-// near returns asm.Near where the given number of rows of B fit the second cache of a thread.
-func (r *hostRun[T]) near(host device.Host, rows int) asm.Op {
-	if pattern.Near(host, rows, r.b.Stride*int(unsafe.Sizeof(T(0)))) {
-		return asm.Near
+// near returns asm.Near where the given number of rows of B fit the second cache of a thread, and asm.Cached where A stays in a shared one
+// beside them.
+func (r *hostRun[T]) near(host device.Host, rows int) (op asm.Op) {
+	const share = 4 // of which A takes one at most: there are the values, and other programs
+	size := int(unsafe.Sizeof(T(0)))
+	if !pattern.Near(host, rows, r.b.Stride*size) {
+		return 0
 	}
-	return 0
+	op = asm.Near
+	if int64(r.a.Rows)*int64(r.a.Stride)*int64(size) <= host.Props().L3Bytes/share {
+		op |= asm.Cached
+	}
+	return op
 }
 
 // overlap reports whether x and y are the same memory.

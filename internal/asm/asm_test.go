@@ -184,7 +184,7 @@ func testRows[T Float](t *testing.T) {
 					t.Fatalf("%v %T, K %d: %s in one call has other bits than in a call for each row or segment", l, T(0), k, what)
 				}
 			}
-			for _, op := range []Op{Scale, Scale | Near, Dot | Beta, Dot | Beta | Near, Quotient} {
+			for _, op := range []Op{Scale, Scale | Near, Dot | Beta, Dot | Beta | Near, Scale | Near | Cached, Quotient} {
 				got, want := slices.Clone(p), slices.Clone(p)
 				kernels.SDDMMRows(got, s, a, b, k+1, cols, ptr, op, 1.5, 0.5)
 				for i := range len(ptr) - 1 {
@@ -227,7 +227,7 @@ func testRows[T Float](t *testing.T) {
 					lo += n
 				}
 			}
-			for _, near := range []Op{0, Near} {
+			for _, near := range []Op{0, Near, Near | Cached} {
 				got, want, at := slices.Clone(p), slices.Clone(p), 0
 				kernels.SDDMMSegments(got, s, a, b, k+1, cols, segs, Scale|Beta|near, 1.5, 0.5)
 				for _, g := range segs {

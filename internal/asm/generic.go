@@ -122,7 +122,7 @@ func sddmmNarrow[T Float](p, s, a, b []T, stride int, cols []int32, op Op, alpha
 	case 2:
 		x, y = a[0], a[1]
 	}
-	op &^= Near // nothing is fetched
+	op &^= Near | Cached // nothing is fetched
 	switch {
 	case len(a) == 2 && op == Dot|Beta && beta == 1: // CCD++ changes one factor for the next
 		x, y = alpha*x, alpha*y

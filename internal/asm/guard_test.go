@@ -85,7 +85,7 @@ func testGuardPages[T Float](t *testing.T) {
 						if half := int64(n / 2); half > 0 {
 							copy(ptrm, []int64{0, half, int64(n)})
 							segs[0], segs[1] = tiling.Segment{Lo: half, N: int32(int64(n) - half), Row: 1}, tiling.Segment{N: int32(half)}
-							for _, near := range []Op{0, Near} {
+							for _, near := range []Op{0, Near, Near | Cached} {
 								For[T]().SDDMMRows(p, s, a2, b, stride, cols, ptrm, Scale|near, 1, 1)
 								same("P of two rows", p, T(2*k))
 								For[T]().SDDMMSegments(p, s, a2, b, stride, cols, segs, Dot|near, 1, 1)

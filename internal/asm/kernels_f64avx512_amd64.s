@@ -101,6 +101,9 @@ slice_full8:
 whole_full8:
 	CMPQ        CX, $+1024
 	JL          alone_full8
+	MOVQ        op+104(FP), SI
+	TESTQ       $+64, SI
+	JNZ         alone_full8
 	MOVQ        24(SP), SI
 	MOVQ        32(SP), DI
 	MOVQ        a+16(FP), R8
@@ -5565,6 +5568,9 @@ slice_full_near8:
 whole_full_near8:
 	CMPQ        CX, $+1024
 	JL          alone_full_near8
+	MOVQ        op+104(FP), SI
+	TESTQ       $+64, SI
+	JNZ         alone_full_near8
 	MOVQ        24(SP), SI
 	MOVQ        32(SP), DI
 	MOVQ        a+16(FP), R8
@@ -15944,6 +15950,9 @@ all:
 	LEAQ  (AX)(BX*4), BX
 	CMPQ  CX, $+1024
 	JL    short_row
+	MOVQ  op+104(FP), SI
+	TESTQ $+64, SI
+	JNZ   long_row
 	MOVQ  BX, 24(SP)
 	ADDQ  CX, BX
 	DECQ  BX
@@ -16041,6 +16050,9 @@ fetch_segment_s:
 	LEAQ       (SI)(BX*1), BX
 	CMPQ       CX, $+1024
 	JL         short_segment_a
+	MOVQ       op+104(FP), SI
+	TESTQ      $+64, SI
+	JNZ        long_segment_a
 	MOVQ       BX, 24(SP)
 	ADDQ       CX, BX
 	DECQ       BX

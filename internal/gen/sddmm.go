@@ -24,6 +24,7 @@ const (
 	opPartial  = 8  // leave partial sums in p, without the epilogue
 	opBeta     = 16 // add beta·p
 	opNear     = 32 // rows of B are in a cache of the thread
+	opCached   = 64 // rows of A are in one that threads share
 )
 
 // sddmm generates the dot products of rows of A with rows of B, eight or four of B at a time, with one
@@ -51,6 +52,7 @@ func (k *kernels) sddmm() {
 	w := k.beginWalk(array{param: "p"}, array{param: "s"}, array{param: "a", step: "step", rows: true, nonEmpty: true, spread: spread})
 	if spread {
 		w.short = func() { k.CMPQ(bytes, operand.I32(spreadRow)) }
+		w.testCached = func() { k.testOp(opCached) }
 	}
 
 	k.Label("row")

@@ -41,6 +41,8 @@ func (k *kernels) slicesByRow(w *walk, g dotGroup, j, bytes reg.GPVirtual, sums 
 	if g.full {
 		w.short()
 		k.JL(ref("alone"))
+		w.testCached()
+		k.JNZ(ref("alone"))
 		k.spreadSlice(w, g, j, off, sums)
 		k.JMP(ref("sliced"))
 		k.Label(name("alone"))
@@ -112,7 +114,7 @@ func (k *kernels) fewRows(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.
 }
 
 // spreadSlice is slice for whole ones of long rows: it fetches as many lines of the row of A of a later segment as there are rows of B. Where
-// rows are short, these lines are of the row itself, and near.
+// rows are short, or later ones not to be fetched, these lines are of the row itself, and near.
 func (k *kernels) spreadSlice(w *walk, g dotGroup, j, off reg.GPVirtual, sums []reg.VecVirtual) {
 	next, last, at := k.GP64(), k.GP64(), k.GP64()
 	k.MOVQ(w.spread.from, next)

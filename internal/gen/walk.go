@@ -53,6 +53,9 @@ type walk struct {
 	first  []operand.Mem                    // where the arrays begin, for segments
 	spread struct{ from, last operand.Mem } // what is left to fetch of a later row: its first and last byte, the same for nothing
 	short  func()                           // compares the bytes of a row with spreadRow where that is not known: shorter ones are fetched at once
+	// testCached clears the zero flag where long rows are in a cache that threads share, if not nil: the hardware's prefetchers bring them in
+	// time, and fetches beside these took 4 % longer. From memory they gained up to 16 %.
+	testCached func()
 }
 
 // beginWalk generates the way to the first row, or segment. Parameters are as walkDoc says; those of arrays are the place of
@@ -227,6 +230,8 @@ func (w *walk) later(name string, a array, from operand.Mem, bytes operand.Op, l
 	if w.short != nil {
 		w.short()
 		w.JL(operand.LabelRef("short_" + name))
+		w.testCached()
+		w.JNZ(operand.LabelRef("long_" + name))
 	}
 	w.MOVQ(p, w.spread.from)
 	w.ADDQ(bytes, p)
