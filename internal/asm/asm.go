@@ -28,7 +28,7 @@ const (
 	Partial  Op = 8  // d is left in p, without the epilogue
 	Beta     Op = 16 // beta·p is added
 	Near     Op = 32 // rows of B are in a cache of the thread: fewer of their lines are fetched early
-	Cached   Op = 64 // rows of A are in a cache that threads share: long ones are not fetched early
+	Cached   Op = 64 // rows of A are in a cache that threads share: long ones with many non-zeros are not fetched early
 )
 
 // SliceBytes are those of a row of A after whose products SDDMM adds up its lanes: cutting K at multiples of

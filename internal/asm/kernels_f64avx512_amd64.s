@@ -15952,12 +15952,17 @@ all:
 	JL    short_row
 	MOVQ  op+104(FP), SI
 	TESTQ $+64, SI
-	JNZ   long_row
-	MOVQ  BX, 24(SP)
-	ADDQ  CX, BX
-	DECQ  BX
-	MOVQ  BX, 32(SP)
-	JMP   long_row
+	JZ    far_row
+	MOVQ  n+56(FP), SI
+	CMPQ  SI, $+8
+	JGE   long_row
+
+far_row:
+	MOVQ BX, 24(SP)
+	ADDQ CX, BX
+	DECQ BX
+	MOVQ BX, 32(SP)
+	JMP  long_row
 
 short_row:
 	LEAQ    (BX), BX
@@ -16052,12 +16057,17 @@ fetch_segment_s:
 	JL         short_segment_a
 	MOVQ       op+104(FP), SI
 	TESTQ      $+64, SI
-	JNZ        long_segment_a
-	MOVQ       BX, 24(SP)
-	ADDQ       CX, BX
-	DECQ       BX
-	MOVQ       BX, 32(SP)
-	JMP        long_segment_a
+	JZ         far_segment_a
+	MOVQ       n+56(FP), SI
+	CMPQ       SI, $+8
+	JGE        long_segment_a
+
+far_segment_a:
+	MOVQ BX, 24(SP)
+	ADDQ CX, BX
+	DECQ BX
+	MOVQ BX, 32(SP)
+	JMP  long_segment_a
 
 short_segment_a:
 	LEAQ    (BX), BX
