@@ -150,7 +150,7 @@ func (r *hostRun[T]) near(host device.Host, rows int) (op asm.Op) {
 		return 0
 	}
 	op = asm.Near
-	if int64(r.a.Rows)*int64(r.a.Stride)*int64(size) <= host.Props().L3Bytes/share {
+	if r.op&(asm.Continue|asm.Partial) == 0 && int64(r.a.Rows)*int64(r.a.Stride)*int64(size) <= host.Props().L3Bytes/share {
 		op |= asm.Cached
 	}
 	return op
