@@ -37,6 +37,7 @@ type Resident struct {
 	planning    time.Duration              // that profile and panels took to make
 	model       *model.GPU                 // once made
 	staged      interface{ Close() error } // a *device.Buffer of copied rows, see Slices
+	stagedBytes int64
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }
@@ -178,7 +179,7 @@ func (r *Resident) Close() error {
 	}
 	if r.staged != nil {
 		err = errors.Join(err, r.staged.Close())
-		r.staged = nil
+		r.staged, r.stagedBytes = nil, 0
 	}
 	r.RowPtr, r.ColIdx, r.launches, r.ranked, r.shared = nil, nil, nil, nil, nil
 	if t := r.transposed; t != nil {

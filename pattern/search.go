@@ -22,6 +22,7 @@ import (
 type Search struct {
 	pat    *Resident
 	k      int
+	elem   int                // bytes
 	grid   []model.Prediction // all tiles that the model looked at
 	trials []*trial           // the model's choice first
 	spent  float64            // seconds that went into the profile and panels, and into the calls themselves
@@ -60,20 +61,21 @@ func median(v []float64) float64 {
 
 // Bounds of a search. They keep what planning takes, with the profile of the pattern, below five calls.
 const (
-	firstCalls  = 2    // of each tile that is not hopeless after one
-	hopeless    = 1.6  // times the fastest
-	near        = 1.12 // times the fastest; those have turns in the end
-	finalists   = 3    // at most have turns
-	gain        = 0.97 // times the seconds of a tile for one that takes its place
-	fewGain     = 0.82 // where both had few turns: a disturbance may have lasted for all of them
-	worthTrying = 1.3  // times the seconds predicted for the best, and times the fastest, once planning took searchCalls, of what has a second call
-	worthMaking = 2.5  // times those seconds, for the panels of a tile that the model would not take
-	searchCalls = 2.5  // calls that planning took from which on no tile is tried whose panels have to be made
-	makingCalls = 3.2  // and no other either, with what its panels take to make
-	finalCalls  = 3.5  // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
-	mostCalls   = 4.0  // and from which on there are none
-	coarse      = 4    // factor between the widths that are tried first
-	fine        = 2    // factor between the fastest and its neighbours
+	firstCalls  = 2      // of each tile that is not hopeless after one
+	hopeless    = 1.6    // times the fastest
+	near        = 1.12   // times the fastest; those have turns in the end
+	finalists   = 3      // at most have turns
+	gain        = 0.97   // times the seconds of a tile for one that takes its place
+	fewGain     = 0.82   // where both had few turns: a disturbance may have lasted for all of them
+	worthTrying = 1.3    // times the seconds predicted for the best, and times the fastest, once planning took searchCalls, of what has a second call
+	worthMaking = 2.5    // times those seconds, for what has to be made for a tile that the model would not take
+	searchCalls = 2.5    // calls that planning took from which on no tile is tried for which anything has to be made
+	makingCalls = 3.2    // and no other either, with what it takes to make that
+	finalCalls  = 3.5    // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
+	mostCalls   = 4.0    // and from which on there are none
+	touching    = 1.7e-9 // seconds a byte that nobody has touched yet takes on virtual machines, in huge pages or not; elsewhere less
+	coarse      = 4      // factor between the widths that are tried first
+	fine        = 2      // factor between the fastest and its neighbours
 )
 
 // finalTurns says how many turns tiles have in the end that are, by the turns before, at most so many times as slow as the best.
@@ -94,7 +96,7 @@ func (r *Resident) Search(ctx context.Context, op model.Op, k, elemBytes int) (*
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(r, k, c)
+	s := newSearch(r, k, elemBytes, c)
 	s.spent = (r.planning - before).Seconds()
 	if r.searches == nil {
 		r.searches = map[chooseKey]*Search{}
@@ -109,8 +111,8 @@ func (r *Resident) Searched(op model.Op, k, elemBytes int) (*Search, bool) {
 	return s, ok
 }
 
-func newSearch(r *Resident, k int, c model.Choice) *Search {
-	s := &Search{pat: r, k: k, grid: slices.Clone(c.Alternatives)}
+func newSearch(r *Resident, k, elemBytes int, c model.Choice) *Search {
+	s := &Search{pat: r, k: k, elem: elemBytes, grid: slices.Clone(c.Alternatives)}
 	if len(s.grid) == 0 {
 		s.grid = []model.Prediction{c.Prediction}
 	}
@@ -183,12 +185,18 @@ func (s *Search) consider(i int) bool {
 	return true
 }
 
-// making returns the seconds that the panels of a tile of the grid will take to make.
-func (s *Search) making(i int) float64 {
-	if _, ok := s.pat.panels[s.grid[i].Tile.Tj]; ok {
-		return 0
+// making returns the seconds that it will take to make the panels of a tile of the grid, and to touch memory for copies of its slices.
+func (s *Search) making(i int) (seconds float64) {
+	tile := s.grid[i].Tile
+	if _, ok := s.pat.panels[tile.Tj]; !ok {
+		seconds = s.grid[i].Making * s.pat.profiling.Seconds()
 	}
-	return s.grid[i].Making * s.pat.profiling.Seconds()
+	if tile.Tk > 0 && tile.Tk < s.k {
+		if bytes := int64(s.pat.Cols) * int64(tile.Tk) * int64(s.elem); bytes > s.pat.stagedBytes {
+			seconds += float64(bytes) * touching
+		}
+	}
+	return seconds
 }
 
 // planned returns how many calls of the fastest tile planning took so far: profile, panels and slower calls.

@@ -45,7 +45,7 @@ type ended struct {
 // runSearch runs a search to its end on a machine where seconds(width, turn) is what a call takes.
 func runSearch(t *testing.T, r *Resident, c model.Choice, seconds func(width, turn int) float64) ended {
 	t.Helper()
-	s := newSearch(r, 8, c)
+	s := newSearch(r, 8, 4, c)
 	r.searches = map[chooseKey]*Search{{k: 8}: s}
 	turns := map[int]int{}
 	e, sum, fastest := ended{}, 0.0, seconds(c.Tile.Tj, 100)
@@ -169,7 +169,7 @@ func TestSearchSlices(t *testing.T) {
 				c.Prediction = p
 			}
 		}
-		s := newSearch(searchPattern(t), 512, c)
+		s := newSearch(searchPattern(t), 512, 4, c)
 		calls := 0
 		tile, report := s.Next()
 		for ; report != nil; tile, report = s.Next() {
@@ -178,6 +178,30 @@ func TestSearchSlices(t *testing.T) {
 		}
 		if tile != (model.Tile{Tk: 128}) || calls > 40 {
 			t.Errorf("beginning with %v: ended with %v after %d calls", take, tile, calls)
+		}
+	}
+}
+
+// Slices for whose copies memory takes long to touch are not tried, unless it was touched before.
+func TestSearchTouching(t *testing.T) {
+	var c model.Choice
+	c.Tile = model.Tile{}
+	bytes := int64(searchCols) * 128 * 4
+	for _, tile := range []model.Tile{{}, {Tk: 128}} {
+		c.Alternatives = append(c.Alternatives, model.Prediction{Tile: tile, Seconds: float64(bytes) * touching / 3})
+	}
+	c.Prediction = c.Alternatives[0]
+	for _, touched := range []int64{0, bytes - 1, bytes} {
+		pat := searchPattern(t)
+		pat.stagedBytes = touched
+		s := newSearch(pat, 512, 4, c)
+		tried := false
+		for tile, report := s.Next(); report != nil; tile, report = s.Next() {
+			tried = tried || tile.Tk > 0
+			report(c.Prediction.Seconds)
+		}
+		if want := touched == bytes; tried != want {
+			t.Errorf("%d of %d bytes touched before, which take 3 calls: tried slices %v", touched, bytes, tried)
 		}
 	}
 }
@@ -249,7 +273,7 @@ func TestSearchMaking(t *testing.T) {
 	for n := range c.Alternatives[1:] {
 		c.Alternatives[n+1].Making = 2.6
 	}
-	s := newSearch(searchPattern(t), 8, c)
+	s := newSearch(searchPattern(t), 8, 4, c)
 	if _, report := s.Next(); report != nil {
 		t.Error("tries tiles whose panels take longer to make than they may")
 	}
@@ -257,7 +281,7 @@ func TestSearchMaking(t *testing.T) {
 	for n := range c.Alternatives[1:] {
 		c.Alternatives[n+1].Making = 1.4
 	}
-	s = newSearch(searchPattern(t), 8, c)
+	s = newSearch(searchPattern(t), 8, 4, c)
 	s.spent = 2.2
 	for tile, report := s.Next(); report != nil; tile, report = s.Next() {
 		if tile != c.Tile {
@@ -269,7 +293,7 @@ func TestSearchMaking(t *testing.T) {
 
 // Once planning has taken a few calls no further tile is tried, however much the model thinks of it.
 func TestSearchEnds(t *testing.T) {
-	s := newSearch(searchPattern(t), 8, predicted(0, 1, 1, 1, 1, 1, 1))
+	s := newSearch(searchPattern(t), 8, 4, predicted(0, 1, 1, 1, 1, 1, 1))
 	tried := map[int]bool{}
 	for tile, report := s.Next(); report != nil; tile, report = s.Next() {
 		if s.pat.planning += time.Second; len(tried) == 0 {
@@ -289,7 +313,7 @@ func TestSearchSecondCalls(t *testing.T) {
 		spent float64 // calls that the profile took
 		want  int     // of no tile, which takes 1.4 times as long as the model's
 	}{{0.5, 2}, {2.3, 1}} {
-		s := newSearch(searchPattern(t), 8, predicted(1024, 1.1, 9, 9, 1, 9, 9))
+		s := newSearch(searchPattern(t), 8, 4, predicted(1024, 1.1, 9, 9, 1, 9, 9))
 		s.spent = c.spent
 		calls := 0
 		for tile, report := s.Next(); report != nil; tile, report = s.Next() {

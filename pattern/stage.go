@@ -141,13 +141,13 @@ func staged[T float32 | float64](r *Resident, n int64) []T {
 	if !ok || b.Len() < n {
 		if r.staged != nil {
 			r.staged.Close()
-			r.staged = nil
+			r.staged, r.stagedBytes = nil, 0
 		}
 		var err error
 		if b, err = device.Alloc[T](r.dev, n); err != nil {
 			return nil
 		}
-		r.staged = b
+		r.staged, r.stagedBytes = b, n*int64(unsafe.Sizeof(*new(T)))
 	}
 	return b.Host()[:n]
 }
