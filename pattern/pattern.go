@@ -37,7 +37,7 @@ type Resident struct {
 	planning    time.Duration              // that profile and panels took to make
 	model       *model.GPU                 // once made
 	staged      interface{ Close() error } // a *device.Buffer of copied rows, see Slices
-	stagedBytes int64
+	stagedBytes int64                      // of staged
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }

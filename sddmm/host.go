@@ -141,8 +141,8 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) }, nil, nil)
 }
 
-// near returns asm.Near where the given number of rows of B fit the second cache of a thread, and asm.Cached where A stays in a shared one
-// beside them.
+// near returns asm.Near where the given number of rows of B fit the second cache of a thread, and asm.Cached where whole rows of A
+// stay in a shared one beside them: pieces of rows, which lie a row apart, are fetched early in any case.
 func (r *hostRun[T]) near(host device.Host, rows int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
