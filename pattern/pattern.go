@@ -22,22 +22,21 @@ type Resident struct {
 
 	dev         device.Device
 	host        *sparse.Pattern
-	makeHost    func()                     // makes host where it is nil
-	pointers    []int64                    // of a pattern without host, once asked for
-	plans       *planner                   // of a GPU, once needed
-	transposed  *Transposed                // once made
-	launches    *Launches                  // once made
-	panels      map[int]*tiling.Panels     // by width, once made
-	popular     *tiling.Popular            // once made on the host
-	ranked      *ranked                    // the same on a GPU, once made
-	shared      map[model.Tile]*Shared     // once made
-	panelCounts [][]tiling.PanelCount      // for the widths of model.SharedSlices, once made
-	profile     *model.Profile             // once made
-	profiling   time.Duration              // that the profile took to make
-	planning    time.Duration              // that profile and panels took to make
-	model       *model.GPU                 // once made
-	staged      interface{ Close() error } // a *device.Buffer of copied rows, see Slices
-	stagedBytes int64                      // of staged
+	makeHost    func()                 // makes host where it is nil
+	pointers    []int64                // of a pattern without host, once asked for
+	plans       *planner               // of a GPU, once needed
+	transposed  *Transposed            // once made
+	launches    *Launches              // once made
+	panels      map[int]*tiling.Panels // by width, once made
+	popular     *tiling.Popular        // once made on the host
+	ranked      *ranked                // the same on a GPU, once made
+	shared      map[model.Tile]*Shared // once made
+	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
+	profile     *model.Profile         // once made
+	profiling   time.Duration          // that the profile took to make
+	planning    time.Duration          // that profile and panels took to make
+	model       *model.GPU             // once made
+	staged      buffer                 // of copied rows, see Slices
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }
@@ -179,7 +178,7 @@ func (r *Resident) Close() error {
 	}
 	if r.staged != nil {
 		err = errors.Join(err, r.staged.Close())
-		r.staged, r.stagedBytes = nil, 0
+		r.staged = nil
 	}
 	r.RowPtr, r.ColIdx, r.launches, r.ranked, r.shared = nil, nil, nil, nil, nil
 	if t := r.transposed; t != nil {

@@ -191,9 +191,11 @@ func TestSearchTouching(t *testing.T) {
 		c.Alternatives = append(c.Alternatives, model.Prediction{Tile: tile, Seconds: float64(bytes) * touching / 3})
 	}
 	c.Prediction = c.Alternatives[0]
-	for _, touched := range []int64{0, bytes - 1, bytes} {
+	for _, touched := range []int64{0, bytes - 4, bytes} {
 		pat := searchPattern(t)
-		pat.stagedBytes = touched
+		if touched > 0 && staged[float32](pat, touched/4) == nil {
+			t.Fatal("no memory for copies")
+		}
 		s := newSearch(pat, 512, 4, c)
 		tried := false
 		for tile, report := s.Next(); report != nil; tile, report = s.Next() {

@@ -135,19 +135,34 @@ func (c Columns[T]) copyFrom(from Columns[T], lo, hi int) {
 	}
 }
 
+// buffer is a *device.Buffer of any type.
+type buffer interface {
+	Memory() (mem device.Memory, first int64)
+	Close() error
+}
+
+// stagedBytes is the memory that there is for copied rows.
+func (r *Resident) stagedBytes() int64 {
+	if r.staged == nil {
+		return 0
+	}
+	mem, _ := r.staged.Memory()
+	return mem.Bytes()
+}
+
 // staged returns memory for n elements, or nil where there is none.
 func staged[T float32 | float64](r *Resident, n int64) []T {
 	b, ok := r.staged.(*device.Buffer[T])
 	if !ok || b.Len() < n {
 		if r.staged != nil {
 			r.staged.Close()
-			r.staged, r.stagedBytes = nil, 0
+			r.staged = nil
 		}
 		var err error
 		if b, err = device.Alloc[T](r.dev, n); err != nil {
 			return nil
 		}
-		r.staged, r.stagedBytes = b, n*int64(unsafe.Sizeof(*new(T)))
+		r.staged = b
 	}
 	return b.Host()[:n]
 }
