@@ -134,7 +134,7 @@ const (
 
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
 	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
-	// hiddenLonger less, down to overlapLeast, for its rows of A are fetched one line beside each row of B (with AVX-512, which it was fitted to).
+	// hiddenLonger less, down to overlapLeast, for its rows of A come beside rows of B, by fetches or by the hardware's prefetchers (with AVX-512, which it was fitted to).
 	overlap, overlapLonger     = 0.5, 0.07
 	hiddenLonger, overlapLeast = 0.05, 0.3
 

@@ -36,18 +36,23 @@ func viewsOf(p device.Props, m device.Measured) (views []view) {
 	points := pointsOf(p)
 	for i, l := range m.Levels {
 		at := slices.IndexFunc(points, func(pt point) bool { return pt.name == l.Name })
-		look := func(row int) {
-			views = append(views, view{i, row, points[at].set, 1, rateOf(l.Gather, row).One})
+		look := func(row, threads int) {
+			rate := rateOf(l.Gather, row)
+			before := rate.One
+			if threads > 1 {
+				before = rate.All
+			}
+			views = append(views, view{i, row, points[at].set, threads, before})
 		}
 		switch {
 		case at < 0 || l.Bytes == 0: // memory, which others always use
 		case l.Name == "L1":
-			look(sweepRow)
+			look(sweepRow, 1)
 			if m.Threads > 1 {
-				views = append(views, view{i, sweepRow, points[at].set, m.Threads, rateOf(l.Gather, sweepRow).All})
+				look(sweepRow, m.Threads)
 			}
 		case l.Shared && i > 0:
-			look(rowSizes[len(rowSizes)-1])
+			look(rowSizes[len(rowSizes)-1], 1)
 		}
 	}
 	return views
