@@ -60,6 +60,15 @@ type Measurer interface {
 	Measure(ctx context.Context, g Gather) (Measured, error)
 }
 
+// Mixing says how much longer reads take where rows from a thread's own caches come between rows from beyond them. Of a share h of near reads,
+// of t seconds, and others, of t',
+//
+//	seconds = h·t + (1 − h)·t' + Mixing·h·(1 − h)·(t' − t)
+//
+// Rows are fetched so many bytes ahead, which is less time where those before come fast, and misses that come close together wait for each other.
+// ADR 7 has the measurements.
+const Mixing = 0.6
+
 // GatherSeconds returns the time in which each of threads threads reads one row of the given length
 // in random order from level l. Between and beyond the lengths that were measured the time grows
 // linearly with the length; between one thread and all of them it does with their number.

@@ -284,6 +284,12 @@ func TestMonotonicity(t *testing.T) {
 	}
 }
 
+// found returns how many reads of rows of B find them in a level.
+func found(w *work, l int) float64 {
+	hits, _ := w.hits(l)
+	return hits
+}
+
 // A larger cache never makes hits rarer, and a narrower panel neither.
 func TestHitsGrow(t *testing.T) {
 	f := NewProfile(skewed(rand.New(rand.NewPCG(9, 10)), 5000, 4000, 20), 1)
@@ -291,7 +297,7 @@ func TestHitsGrow(t *testing.T) {
 	hits := func(bytes int64, tj int) float64 {
 		m.Measured.Levels[1].Bytes = bytes
 		w := newWork(m, SDDMM, f, 128, 4, Tile{Tj: tj})
-		return w.hits(1)
+		return found(w, 1)
 	}
 	last := 0.0
 	for bytes := int64(1 << 14); bytes < 1<<24; bytes *= 2 {
@@ -394,8 +400,8 @@ func TestNearerIsNoSlower(t *testing.T) {
 	}
 }
 
-// A row takes longer from a cache the more of it rows of B fill: from a thread's own, up to crowded of what the next takes more; from a shared one
-// by Full; and there, if it is short, by scattered where a panel has manyBytes. From memory it takes as long as ever.
+// A row takes longer from a shared cache the more of it rows of B fill, by Full, and if it is short, by scattered where a panel has manyBytes. From
+// a thread's own and from memory it takes as long as ever.
 func TestFilledCaches(t *testing.T) {
 	m := testMachine(2)
 	m.Full = 0 // for the ends of scattered
@@ -412,9 +418,7 @@ func TestFilledCaches(t *testing.T) {
 		l, columns, k int
 		want          float64 // times what a row alone takes
 	}{
-		{private, fits, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
-		{private, 2 * fits, 128, 1 + crowded*(alone(shared, 128)/alone(private, 128)-1)},
-		{private, fits / 2, 128, 1 + crowded/2*(alone(shared, 128)/alone(private, 128)-1)},
+		{private, fits, 128, 1},
 		{shared, fewBytes / 128, 32, 1},
 		{shared, manyBytes / 128, 32, 1 + scattered},
 		{shared, manyBytes / 64, 32, 1 + scattered},
@@ -433,11 +437,49 @@ func TestFilledCaches(t *testing.T) {
 	}
 }
 
-// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds.
-func TestStreamsThatAreSeen(t *testing.T) {
-	seen := func(op Op, k int) float64 {
-		return newWork(testMachine(2), op, wide(1000, 1000, 4), k, 4, Tile{}).seen()
+// Near reads between far ones take longer than both by themselves, most where there are as many of each; all near or all far ones do not.
+func TestMixing(t *testing.T) {
+	m := testMachine(2)
+	m.Full = 0 // a read takes as long as one alone
+	private, shared := 1, m.firstShared()
+	const reads, k = 1000.0, 128
+	seconds := func(near, beside float64) float64 {
+		w := newWork(m, SDDMM, wide(1000, 1000, 4), k, 4, Tile{})
+		w.gather(private, near)
+		w.gather(shared, reads-near)
+		before := w.thread
+		w.mix(near, reads-near, beside)
+		if w.gathers != w.thread {
+			t.Errorf("%v near reads: gathers take %v of %v seconds", near, w.gathers, w.thread)
+		}
+		return w.thread - before
 	}
+	for _, c := range []struct{ near, want float64 }{{0, 0}, {reads / 4, 0.1875}, {reads / 2, 0.25}, {reads, 0}} {
+		longer := m.Measured.GatherSeconds(shared, 4*k, 2) - m.Measured.GatherSeconds(private, 4*k, 2)
+		beside := c.near * (1 - c.near/reads)
+		if got, want := seconds(c.near, beside), device.Mixing*c.want*reads*longer; math.Abs(got-want) > 1e-9*longer*reads {
+			t.Errorf("%v near reads of %v take %v seconds longer, want %v", c.near, reads, got, want)
+		}
+	}
+	// Where half of the rows are popular, a private cache that has those alone finds about as many beside others as the share of each says.
+	f := NewProfile(popular(rand.New(rand.NewPCG(9, 10)), 4000, 8192, 40), 2)
+	for _, kb := range []int64{64, 256, 64 << 10} {
+		m.Measured.Levels[private].Bytes = kb << 10
+		w := newWork(m, SDDMM, f, k, 4, Tile{})
+		hits, beside := w.hits(private)
+		want := hits * (1 - hits/float64(f.NNZ-f.ActiveCols))
+		if math.Abs(beside-want) > 0.01*float64(f.NNZ) {
+			t.Errorf("%d KB: %.0f of %.0f hits beside others, want %.0f", kb, beside, hits, want)
+		}
+	}
+}
+
+// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; and all do without panels and slices.
+func TestStreamsThatAreSeen(t *testing.T) {
+	in := func(op Op, k int, tile Tile) float64 {
+		return newWork(testMachine(2), op, wide(1000, 1000, 4), k, 4, tile).seen()
+	}
+	seen := func(op Op, k int) float64 { return in(op, k, Tile{Tj: 500}) }
 	for _, op := range []Op{SDDMM, SpMM} {
 		for _, k := range []int{1, 32, 128} {
 			if got := seen(op, k); got != overlap {
@@ -450,6 +492,16 @@ func TestStreamsThatAreSeen(t *testing.T) {
 	}
 	if a, b, c := seen(SpMM, 256), seen(SpMM, 512), seen(SpMM, 1<<14); !(overlap < a && a < b && b < c && c == 1) {
 		t.Errorf("SpMM: %v, %v and %v of streams are seen, want more of longer rows and all at the end", a, b, c)
+	}
+	for _, op := range []Op{SDDMM, SpMM} {
+		for _, k := range []int{32, 128, 512} {
+			if got, want := in(op, k, Tile{}), overlapInOrder*seen(op, k); got != want {
+				t.Errorf("%v, K = %d, no panels: %v of streams are seen, want %v", op, k, got, want)
+			}
+		}
+		if got, want := in(op, 512, Tile{Tk: 128}), seen(op, 128); got != want {
+			t.Errorf("%v in slices: %v of streams are seen, want %v", op, got, want)
+		}
 	}
 }
 

@@ -123,9 +123,6 @@ const (
 	// found for two threads of virtual machines, and panels for that much were slower than narrower ones.
 	perThread = 48 << 20
 
-	// crowded is the share of rows that a private cache which rows of B fill has lost to the next one: some of its sets have too many.
-	crowded = 0.04
-
 	// scattered is by how much longer a row of up to shortRow bytes takes from a shared cache where rows of B are manyBytes and more than where
 	// they are fewBytes; it falls to nothing for rows of SliceBytes. Two Xeons showed it.
 	scattered           = 0.1
@@ -135,8 +132,10 @@ const (
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
 	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
 	// hiddenLonger less, down to overlapLeast, for its rows of A come beside rows of B, by fetches or by the hardware's prefetchers (with AVX-512, which it was fitted to).
+	// Without panels and slices only overlapInOrder of that is seen: there values of a row begin where those of the row before end.
 	overlap, overlapLonger     = 0.5, 0.07
 	hiddenLonger, overlapLeast = 0.05, 0.3
+	overlapInOrder             = 0.6
 
 	// handOver is what it takes to write a cache line that other threads have just read into their private caches, beyond writing it:
 	// a copy of 1 MB took 50 µs on one thread, and 66 µs on two.

@@ -2,6 +2,8 @@ package model
 
 import (
 	"math"
+
+	"sddmmkit/device"
 )
 
 // Tile is a cut of the work into pieces that stay in a cache, as the paper names its sides. 0 means that a
@@ -285,45 +287,64 @@ func (w *work) reach(p *panel, c float64) float64 {
 	return lo
 }
 
-// hits returns how many reads of rows of B find them in a level, or nearer. Each thread has a part of the rows of a panel, and what it brought to
-// its private caches others do not find there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself,
-// unless there are but few classes, and threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
-func (w *work) hits(l int) float64 {
+// hits returns how many reads of rows of B find them in a level, or nearer, and how many of these are beside reads that do not: in each panel the
+// share of those that come again. Each thread has a part of the rows of a panel, and what it brought to its private caches others do not find
+// there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself, unless there are but few classes, and
+// threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
+func (w *work) hits(l int) (hits, beside float64) {
 	r, c, of, parts := w.f.all, w.capacity(l), 1.0, 1
 	if level := w.Measured.Levels[l]; w.row*fewClasses <= float64(level.SetBytes) && w.f.inClasses != nil {
 		r, c, of = w.f.inClasses, c/classes, 1.0/classes
 	} else if !level.Shared {
 		parts = w.Threads
 	}
-	hits := 0.0
 	w.panelsOf(r, of, func(p *panel) {
-		within := w.reach(p, c)
+		within, again, found := w.reach(p, c), 0.0, 0.0
 		for g := range p.regions {
-			hits += p.regions[g].reused(within, p.number, parts)
+			again += p.regions[g].refs - p.regions[g].columns
+			found += p.regions[g].reused(within, p.number, parts)
 		}
+		hits += found
+		beside += found * (1 - min(found/math.Max(again, 1), 1))
 	})
-	return hits
+	return hits, beside
 }
 
 // readB adds the reads of rows of B.
 func (w *work) readB() {
 	reused := float64(w.f.NNZ - w.f.ActiveCols)
-	before := 0.0
+	before, near, beside := 0.0, 0.0, 0.0
 	last := len(w.Measured.Levels) - 1
 	for l := range w.Measured.Levels {
 		hits := reused
 		if l < last {
-			hits = math.Max(math.Min(w.hits(l), reused), before)
+			found, mixed := w.hits(l)
+			hits = math.Max(math.Min(found, reused), before)
+			if !w.Measured.Levels[l].Shared {
+				near, beside = hits, math.Min(mixed, hits)
+			}
 		}
 		w.gather(l, (hits-before)*w.slices)
 		before = hits
 	}
+	w.mix(near, reused-near, beside)
 	// The first read of each row in a call finds what the call before left, or the copy.
 	left := w.call()
 	if w.copied() {
 		left = float64(w.f.Cols) * w.row
 	}
 	w.held(left, func(l int, share float64) { w.gather(l, share*float64(w.f.ActiveCols)*w.slices) })
+}
+
+// mix adds what it takes that beside of the near reads, of rows in private caches, come between far ones, of rows beyond them. So far it has the
+// time of both as if one kind came after the other.
+func (w *work) mix(near, far, beside float64) {
+	if near <= 0 || far <= 0 {
+		return
+	}
+	longer := math.Max((w.gathers-w.private)/far-w.private/near, 0) // a far read takes, all slices together
+	w.thread += device.Mixing * beside * longer
+	w.gathers += device.Mixing * beside * longer
 }
 
 // blocksApart reports whether each block of a row that SpMM gathers counts for itself, for it is as far from the others as if they were of other
@@ -344,14 +365,9 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
-	if next := l + 1; next < len(w.Measured.Levels) { // nothing fills memory
+	if w.Measured.Levels[l].Shared && l+1 < len(w.Measured.Levels) { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
-		filled := math.Min(panel/w.capacity(l), 1)
-		if w.Measured.Levels[l].Shared {
-			seconds *= (1 + w.Full*filled) * (1 + w.scattered(panel))
-		} else {
-			seconds += crowded * filled * max(w.Measured.GatherSeconds(next, w.row, w.Threads)-seconds, 0)
-		}
+		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds
@@ -469,10 +485,14 @@ func (w *work) streamAt(l int, bytes float64) {
 // seen is the share of the time of streams that is not hidden behind gathers.
 func (w *work) seen() float64 {
 	longer := max(w.row/SliceBytes-1, 0)
+	share := min(overlap+overlapLonger*longer, 1)
 	if w.op == SDDMM {
-		return max(overlap-hiddenLonger*longer, overlapLeast)
+		share = max(overlap-hiddenLonger*longer, overlapLeast)
 	}
-	return min(overlap+overlapLonger*longer, 1)
+	if !w.listed && w.slices == 1 {
+		share *= overlapInOrder
+	}
+	return share
 }
 
 // streams adds the column indices and values of S and P. Column indices stand in the order of the

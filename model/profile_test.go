@@ -291,7 +291,7 @@ func TestHitsInPanels(t *testing.T) {
 			m.Measured.Levels[1].Bytes = kb << 10
 			hits := func(f *Profile) float64 {
 				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
-				return math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
+				return math.Min(found(w, 1), float64(f.NNZ-f.ActiveCols))
 			}
 			if got := hits(f); math.Abs(got-want) > 0.025*float64(f.NNZ) {
 				t.Errorf("panels of %d, %d KB: %.0f hits expected, %.0f simulated, of %d", width, kb, got, want, f.NNZ)
@@ -316,7 +316,7 @@ func TestHitsAgainstLRU(t *testing.T) {
 			m := exactMachine(1)
 			m.Measured.Levels[1].Bytes = kb << 10
 			w := newWork(m, SDDMM, f, k, 4, Tile{})
-			got := math.Min(w.hits(1), float64(f.NNZ-f.ActiveCols))
+			got := math.Min(found(w, 1), float64(f.NNZ-f.ActiveCols))
 			reads, _, _ := lru(p, p.Cols, 4*k, 0, float64(kb<<10))
 			want := float64(reads)
 			if math.Abs(got-want) > 0.02*float64(f.NNZ) {
@@ -346,11 +346,11 @@ func TestHitsOfThreads(t *testing.T) {
 				m := exactMachine(threads)
 				m.Measured.Levels[1].Bytes = kb << 10
 				w := newWork(m, SDDMM, f, k, 4, Tile{Tj: width})
-				if got := w.hits(1); math.Abs(got-float64(want)) > 0.03*float64(f.NNZ) {
+				if got := found(w, 1); math.Abs(got-float64(want)) > 0.03*float64(f.NNZ) {
 					t.Errorf("%s, %d threads, %d KB: %.0f hits expected, %d simulated, of %d", name, threads, kb, got, want, f.NNZ)
 				}
 				m.Measured.Levels[1].Shared = true
-				worst = math.Max(worst, math.Abs(w.hits(1)-float64(want))/float64(f.NNZ))
+				worst = math.Max(worst, math.Abs(found(w, 1)-float64(want))/float64(f.NNZ))
 			}
 			if worst < 0.05 {
 				t.Errorf("%s, %d threads: as one thread all are within %.3f: the test shows nothing", name, threads, worst)

@@ -141,9 +141,9 @@ func TestHitsAgainstSets(t *testing.T) {
 		m := exactMachine(1)
 		m.Measured.Levels[1].Bytes = int64(ways) * classes * 512
 		w := newWork(m, SDDMM, f, 128, 4, Tile{})
-		anywhere := w.hits(1)
+		anywhere := found(w, 1)
 		m.Measured.Levels[1].SetBytes = classes * 512
-		got := w.hits(1)
+		got := found(w, 1)
 		// Rows of B of a whole set each; rows of A go through all sets, those of one row of A after the other.
 		sets, want := make([][]int32, classes), 0
 		touch := func(set int32, key int32) bool {

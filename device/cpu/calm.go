@@ -84,8 +84,8 @@ func ofRounds(rounds [][]device.Level) []device.Level {
 }
 
 // calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
-// row takes no longer than a longer one, a nearer level no longer than a farther one, rows near each other no longer than the same far
-// apart, and all threads together are no slower than one.
+// row takes no longer than a longer one, and from a thread's own cache a longer one no longer than as many bytes in shorter ones; a nearer level no
+// longer than a farther one, rows near each other no longer than the same far apart, and all threads together are no slower than one.
 func calm(levels []device.Level) {
 	for i := len(levels) - 1; i >= 0; i-- {
 		for k := len(rowSizes) - 1; k >= 0; k-- {
@@ -105,6 +105,10 @@ func calm(levels []device.Level) {
 				faster(levels[i].Spread[k])
 			}
 			r.All = max(r.All, r.One)
+		}
+		for k := 1; k < len(rowSizes) && !levels[i].Shared; k++ {
+			r, shorter := &levels[i].Gather[k], levels[i].Gather[k-1]
+			r.One, r.All = max(r.One, shorter.One), max(r.All, shorter.All)
 		}
 		s := &levels[i].Stream
 		if i+1 < len(levels) {

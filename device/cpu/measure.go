@@ -174,10 +174,11 @@ func withoutHits(rates []device.Rate, before *device.Level, set int64) []device.
 	return all
 }
 
-// missed is withoutHits for one rate; hit is that of the cache before.
+// missed is withoutHits for one rate; hit is that of the cache before. It turns the sum at device.Mixing round.
 func missed(rate, hit float64, before *device.Level, set int64) float64 {
 	hits := min(float64(before.Bytes)/float64(set), 0.5)
-	return (1 - hits) / (1/rate - hits/max(hit, rate))
+	mixed := device.Mixing * hits
+	return (1 - hits) * (1 + mixed) / (1/rate - hits*(1-device.Mixing*(1-hits))/max(hit, rate))
 }
 
 // setBytes returns the device.Level.SetBytes of a private cache of so many bytes. Rows of sweepRow bytes that lie a power of two apart share few sets

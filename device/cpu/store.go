@@ -12,7 +12,7 @@ import (
 const CacheVariable = remember.Variable
 
 // storeVersion changes whenever what is measured does.
-const storeVersion = 12
+const storeVersion = 13
 
 // store keeps one measurement: a file that holds no good one is none.
 type store struct {
