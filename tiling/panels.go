@@ -25,7 +25,8 @@ type Panels struct {
 	Start    []int64   // the segments of panel q are Segments[Start[q]:Start[q+1]]
 
 	// ColIdx are the column indices in the order of the segments, so that a walk over a panel
-	// reads them one after the other and knows the columns of the segments to come.
+	// reads them one after the other and knows the columns of the segments to come. Those of a
+	// single panel are the pattern's own.
 	ColIdx []int32
 
 	// Work are the panels cut into units of about equal cost, in the order of the segments.
@@ -80,6 +81,10 @@ func Columns(p *sparse.Pattern, width, threads int) (*Panels, error) {
 
 // gather fills in ColIdx.
 func (p *Panels) gather(from *sparse.Pattern, threads int) {
+	if p.Count() == 1 {
+		p.ColIdx = from.ColIdx
+		return
+	}
 	p.ColIdx = make([]int32, from.NNZ())
 	chunkLoop(threads, len(p.Work), func(n int) {
 		u := p.Work[n]
@@ -186,6 +191,11 @@ func (w *walk) fill(segments []Segment) {
 		next := w.counts[c]
 		cols := w.p.ColIdx
 		for i := w.rows[c]; i < w.rows[c+1]; i++ {
+			if lo, hi := w.p.RowPtr[i], w.p.RowPtr[i+1]; w.panels == 1 && lo < hi { // the row is the segment
+				segments[next[0]] = Segment{Lo: lo, N: int32(hi - lo), Row: int32(i)}
+				next[0]++
+				continue
+			}
 			for z, hi := w.p.RowPtr[i], w.p.RowPtr[i+1]; z < hi; {
 				lo, q := z, int(cols[z])/w.width
 				end := (q + 1) * w.width
