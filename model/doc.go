@@ -37,8 +37,9 @@
 //   - What passes through once in a call, S bytes in all, is in the first cache that holds all of it for the next; of more than a shared
 //     cache of C bytes holds, it still has a share h = exp(−(1 − h)·S/C), as if it replaced lines at random.
 //   - Each level of memory delivers rows at the rate that was measured for their length
-//     (device.Measured), and takes longer where rows of B fill it. What is read or written in order of address streams, half hidden
-//     behind the rest, where rows are long more in SDDMM and less in SpMM; rows of A that do not follow the one before, in narrow panels
+//     (device.Measured), a shared one more slowly where rows of B fill it; rows from a thread's own caches between others take longer than
+//     both by themselves (device.Mixing). What is read or written in order of address streams, half hidden
+//     behind the rest, more without panels, and where rows are long more in SDDMM and less in SpMM; rows of A that do not follow the one before, in narrow panels
 //     and in slices of K, and the lines of values of segments in panels, are gathered;
 //     but slices of rows that follow each other stream from memory, not hidden.
 //

@@ -174,7 +174,7 @@ func withoutHits(rates []device.Rate, before *device.Level, set int64) []device.
 	return all
 }
 
-// missed is withoutHits for one rate; hit is that of the cache before. It turns the sum at device.Mixing round.
+// missed is withoutHits for one rate; hit is that of the cache before. It solves the equation at device.Mixing for the far reads.
 func missed(rate, hit float64, before *device.Level, set int64) float64 {
 	hits := min(float64(before.Bytes)/float64(set), 0.5)
 	mixed := device.Mixing * hits
