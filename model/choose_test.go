@@ -461,15 +461,25 @@ func TestMixing(t *testing.T) {
 			t.Errorf("%v near reads of %v take %v seconds longer, want %v", c.near, reads, got, want)
 		}
 	}
-	// Where half of the rows are popular, a private cache that has those alone finds about as many beside others as the share of each says.
+	// With popular columns, hits come beside others as the share of those that is not found says, and what rows of B take is more than the sum of
+	// their levels by that.
 	f := NewProfile(popular(rand.New(rand.NewPCG(9, 10)), 4000, 8192, 40), 2)
 	for _, kb := range []int64{64, 256, 64 << 10} {
 		m.Measured.Levels[private].Bytes = kb << 10
 		w := newWork(m, SDDMM, f, k, 4, Tile{})
 		hits, beside := w.hits(private)
-		want := hits * (1 - hits/float64(f.NNZ-f.ActiveCols))
-		if math.Abs(beside-want) > 0.01*float64(f.NNZ) {
+		reused := float64(f.NNZ - f.ActiveCols)
+		if want := hits * (1 - hits/reused); math.Abs(beside-want) > 0.01*float64(f.NNZ) {
 			t.Errorf("%d KB: %.0f of %.0f hits beside others, want %.0f", kb, beside, hits, want)
+		}
+		w.readB()
+		sum := 0.0
+		for l, bytes := range w.bytes {
+			sum += bytes / w.row * m.Measured.GatherSeconds(l, w.row, 2)
+		}
+		most := device.Mixing * beside * m.Measured.GatherSeconds(shared+1, w.row, 2)
+		if more := w.thread - sum; beside > 0.01*reused && !(more > most/100 && more < most) || more < -1e-9*sum {
+			t.Errorf("%d KB: rows of B take %v seconds, %v more than the sum of their levels; want up to %v for %.0f of %.0f hits", kb, w.thread, more, most, beside, hits)
 		}
 	}
 }
