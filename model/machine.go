@@ -132,7 +132,7 @@ const (
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
 	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
 	// hiddenLonger less, down to overlapLeast, for its rows of A come beside rows of B, by fetches or by the hardware's prefetchers (with AVX-512, which it was fitted to).
-	// Without panels and slices only overlapInOrder of that is seen: there values of a row begin where those of the row before end.
+	// Where all columns are together, without slices, only overlapInOrder of that is seen: there values of a row begin where those of the row before end.
 	overlap, overlapLonger     = 0.5, 0.07
 	hiddenLonger, overlapLeast = 0.05, 0.3
 	overlapInOrder             = 0.6

@@ -489,7 +489,7 @@ func (w *work) seen() float64 {
 	if w.op == SDDMM {
 		share = max(overlap-hiddenLonger*longer, overlapLeast)
 	}
-	if !w.listed && w.slices == 1 {
+	if w.panels == 1 && w.slices == 1 { // without panels, or in one that lists active rows
 		share *= overlapInOrder
 	}
 	return share
