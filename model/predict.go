@@ -342,7 +342,7 @@ func (w *work) mix(near, far, beside float64) {
 	if near <= 0 || far <= 0 {
 		return
 	}
-	longer := math.Max((w.gathers-w.private)/far-w.private/near, 0) // a far read takes, all slices together
+	longer := math.Max((w.gathers-w.private)/far-w.private/near, 0) // by so many seconds than a near read, in all slices together
 	w.thread += device.Mixing * beside * longer
 	w.gathers += device.Mixing * beside * longer
 }

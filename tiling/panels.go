@@ -191,15 +191,14 @@ func (w *walk) fill(segments []Segment) {
 		next := w.counts[c]
 		cols := w.p.ColIdx
 		for i := w.rows[c]; i < w.rows[c+1]; i++ {
-			if lo, hi := w.p.RowPtr[i], w.p.RowPtr[i+1]; w.panels == 1 && lo < hi { // the row is the segment
-				segments[next[0]] = Segment{Lo: lo, N: int32(hi - lo), Row: int32(i)}
-				next[0]++
-				continue
-			}
 			for z, hi := w.p.RowPtr[i], w.p.RowPtr[i+1]; z < hi; {
 				lo, q := z, int(cols[z])/w.width
-				end := (q + 1) * w.width
-				for z++; z < hi && int(cols[z]) < end; z++ {
+				if q == w.panels-1 { // nothing comes after it
+					z = hi
+				} else {
+					end := (q + 1) * w.width
+					for z++; z < hi && int(cols[z]) < end; z++ {
+					}
 				}
 				segments[next[q]] = Segment{Lo: lo, N: int32(z - lo), Row: int32(i)}
 				next[q]++
