@@ -484,7 +484,78 @@ func TestMixing(t *testing.T) {
 	}
 }
 
-// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; and all do where all columns are together, without slices.
+// Rows of B are near in a panel that fits the cache, if a call reads enough of each.
+func TestNear(t *testing.T) {
+	const l2, all, reads = 1 << 20, 100_000, 48 // 24 KB of rows of 512 bytes
+	for _, c := range []struct {
+		nnz        int64
+		rows, size int
+		want       bool
+	}{
+		{reads * all, l2 / 512, 512, true},
+		{reads * all, l2/512 + 1, 512, false},
+		{reads*all - 1, l2 / 512, 512, false},
+		{reads / 4 * all, l2 / 2048, 2048, true},
+		{1 << 40, 1 << 30, 2048, false}, // 2 TB
+		{1 << 40, 0, 512, true},
+	} {
+		if got := Near(c.nnz, all, c.rows, c.size, l2); got != c.want {
+			t.Errorf("%d non-zeros, %d rows of %d bytes: %v", c.nnz, c.rows, c.size, got)
+		}
+	}
+
+	// From a thread's own cache long ones take less time than others with long vectors, from elsewhere and short ones as much.
+	const private, shared, block = 1, 2, 1024
+	f := wide(10_000, 10_000, 500)
+	for _, op := range []Op{SDDMM, SpMM} {
+		less := map[Op]float64{SDDMM: nearSDDMM, SpMM: nearSpMM}[op]
+		for _, c := range []struct {
+			level, k, tj, block int
+			want                float64
+		}{
+			{private, 128, 2000, block, less}, {private, 128, 2500, block, 1}, {private, 128, 0, block, 1}, {private, 512, 500, block, less},
+			{private, 64, 2000, block, 1}, {shared, 128, 2000, block, 1}, {private, 128, 2000, 512, less}, {private, 128, 2000, 0, 1},
+		} {
+			seconds := func(near int64) float64 {
+				m := testMachine(2)
+				m.Block = c.block
+				if near == 0 {
+					m.Near = 0
+				}
+				w := newWork(m, op, f, c.k, 4, Tile{Tj: c.tj})
+				w.gather(c.level, 1)
+				return w.thread
+			}
+			if got := seconds(1) / seconds(0); math.Abs(got-c.want) > 1e-9 {
+				t.Errorf("%v, K = %d, panels of %d, blocks of %d bytes, level %d: %v times as long, want %v", op, c.k, c.tj, c.block, c.level, got, c.want)
+			}
+		}
+	}
+}
+
+// A copy in slices costs threads what they last read of the slice before, as far as their caches hold it; for one thread there is nothing.
+func TestHandOver(t *testing.T) {
+	seconds := func(threads, cols int) (float64, float64) {
+		w := newWork(testMachine(threads), SpMM, wide(1000, cols, 4), 512, 4, Tile{Tk: 128})
+		w.copies()
+		rows := float64(cols) * 4
+		before, to := 0.0, w.holding(float64(cols)*512)
+		w.held(w.call(), func(l int, share float64) { before += share * rows * w.Measured.GatherSeconds(l, 512, threads) })
+		return w.thread, before + rows*2*w.Measured.StreamSeconds(to, 512, threads)
+	}
+	const private = 1 << 20 * 3 / 4 // of testMachine, of each thread
+	for _, c := range []struct {
+		threads, cols int
+		bytes         float64
+	}{{1, 100_000, 0}, {2, 1000, 512 * 1000}, {2, 100_000, 2 * private}, {4, 100_000, 4 * private}} {
+		got, copied := seconds(c.threads, c.cols)
+		if want := 4 * c.bytes / 64 * handOver; math.Abs(got-copied-want) > 1e-6*got {
+			t.Errorf("%d threads, %d rows: %v seconds for what threads hold, want %v", c.threads, c.cols, got-copied, want)
+		}
+	}
+}
+
+// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices; and SDDMM's in slices hide nothing.
 func TestStreamsThatAreSeen(t *testing.T) {
 	in := func(op Op, k int, tile Tile) float64 {
 		return newWork(testMachine(2), op, wide(1000, 1000, 4), k, 4, tile).seen()
@@ -511,8 +582,14 @@ func TestStreamsThatAreSeen(t *testing.T) {
 				}
 			}
 		}
-		if got, want := in(op, 512, Tile{Tk: 128}), seen(op, 128); got != want {
-			t.Errorf("%v in slices: %v of streams are seen, want %v", op, got, want)
+		want := seen(op, 128)
+		if op == SDDMM { // sums of slices are read and written
+			want = 1
+		}
+		for _, tile := range []Tile{{Tk: 128}, {Tj: 500, Tk: 128}} {
+			if got := in(op, 512, tile); got != want {
+				t.Errorf("%v, tile %v: %v of streams are seen, want %v", op, tile, got, want)
+			}
 		}
 	}
 }

@@ -236,6 +236,14 @@ func (w *work) holding(bytes float64) int {
 	return len(w.Measured.Levels) - 1
 }
 
+// privates returns how many bytes the caches of single threads hold, all together.
+func (w *work) privates() (bytes float64) {
+	if l := w.firstShared(); l > 0 {
+		bytes = w.capacity(l-1) * float64(w.Threads)
+	}
+	return bytes
+}
+
 // held calls do for the levels that hold bytes bytes which are read again only after all of them were, with the share that each has. A shared
 // cache still has some of more than it holds.
 func (w *work) held(bytes float64, do func(l int, share float64)) {
@@ -365,6 +373,13 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
+	if !w.Measured.Levels[l].Shared && w.isNear() {
+		if w.op == SDDMM {
+			seconds *= nearSDDMM
+		} else {
+			seconds *= nearSpMM
+		}
+	}
 	if w.Measured.Levels[l].Shared && l+1 < len(w.Measured.Levels) { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
 		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
@@ -375,6 +390,12 @@ func (w *work) gather(l int, rows float64) {
 		w.private += rows * seconds
 	}
 	w.bytes[l] += rows * w.row
+}
+
+// isNear reports whether loops with long vectors leave most of a row of B to the hardware's prefetchers, as the loop that rates are of does not.
+func (w *work) isNear() bool {
+	panel := int(math.Ceil(float64(w.f.Cols) / w.panels))
+	return w.row > nearLeast && w.Block >= SliceBytes && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.Near)
 }
 
 // scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.
@@ -489,6 +510,9 @@ func (w *work) seen() float64 {
 	if w.op == SDDMM {
 		share = max(overlap-hiddenLonger*longer, overlapLeast)
 	}
+	if w.op == SDDMM && w.slices > 1 {
+		return 1 // sums of each slice are read again, and written
+	}
 	if w.panels == 1 && w.slices == 1 { // without panels, or in one that lists active rows
 		share *= overlapInOrder
 	}
@@ -572,7 +596,8 @@ func (w *work) copies() {
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
-	if w.Threads > 1 && !w.Measured.Levels[to].Shared {
-		w.thread += rows * w.row / float64(w.Line) * handOver
+	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when the next one is written there
+		lines := min(float64(w.f.Cols)*w.row, w.privates()) / float64(w.Line)
+		w.thread += w.slices * lines * handOver
 	}
 }

@@ -128,9 +128,10 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 	return p, nil
 }
 
-// Near reports whether rows rows of B, each of so many bytes, fit the second cache of a thread.
-func Near(host device.Host, rows, bytes int) bool {
-	return int64(rows)*int64(bytes) <= host.Props().L2Bytes
+// Near reports whether the inner loops are to take rows of B for near: so many of them, of bytes bytes each, are gathered until others are
+// (see model.Near).
+func (r *Resident) Near(host device.Host, rows, bytes int) bool {
+	return model.Near(r.NNZ, r.Cols, rows, bytes, host.Props().L2Bytes)
 }
 
 // RunPanels calls segments for the units of work of panels, one panel after the other, so that its rows of B stay in a cache, and beside

@@ -68,7 +68,7 @@ func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 		return true
 	}
 	host, ok := r.dev.(device.Host)
-	return ok && to <= line && 2*cols > to && cols > asm.Narrow && Near(host, 2*rows, to*int(unsafe.Sizeof(*new(T))))
+	return ok && to <= line && 2*cols > to && cols > asm.Narrow && 2*int64(rows)*int64(to)*int64(unsafe.Sizeof(*new(T))) <= host.Props().L2Bytes
 }
 
 // padded returns the stride of copied rows of so many columns: whole lines, or half of one.

@@ -75,7 +75,7 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
-			runs[n].op |= runs[n].near(host, r.b.Rows)
+			runs[n].op |= runs[n].near(host, pl.pat, r.b.Rows)
 		}
 		if tile.Tj > 0 {
 			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
@@ -137,16 +137,16 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 		return err
 	}
 	panel := *r
-	panel.op |= r.near(host, min(width, r.b.Rows))
+	panel.op |= r.near(host, pl.pat, min(width, r.b.Rows))
 	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) }, nil, nil)
 }
 
-// near returns asm.Near where the given number of rows of B fit the second cache of a thread, and asm.Cached where whole rows of A
+// near returns asm.Near where the given number of rows of B are near, and asm.Cached where whole rows of A
 // stay in a shared one beside them: pieces of rows, which lie a row apart, are fetched early in any case.
-func (r *hostRun[T]) near(host device.Host, rows int) (op asm.Op) {
+func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
-	if !pattern.Near(host, rows, r.b.Stride*size) {
+	if !pat.Near(host, rows, r.b.Stride*size) {
 		return 0
 	}
 	op = asm.Near

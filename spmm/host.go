@@ -96,7 +96,7 @@ func (r *hostRun[T]) runSlice(ctx context.Context, host device.Host, pat *patter
 
 // runRows does all units of the pattern: whole rows to C, pieces to scratch.
 func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern.Resident) error {
-	units, near := pat.Work.Units, r.near(host, pat.Cols)
+	units, near := pat.Work.Units, r.near(host, pat, pat.Cols)
 	return host.Run(ctx, len(units), func(unit int) {
 		u, collected := units[unit], r.collected()
 		if u.Slot >= 0 {
@@ -120,9 +120,9 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 	})
 }
 
-// near reports whether the given number of rows of B, which may have no columns, fit the second cache of a thread.
-func (r *hostRun[T]) near(host device.Host, rows int) bool {
-	return len(r.b) > 0 && pattern.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
+// near reports whether the given number of rows of B, which may have no columns, are near.
+func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) bool {
+	return len(r.b) > 0 && pat.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
 }
 
 // batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for

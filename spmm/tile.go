@@ -107,7 +107,7 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 	if err != nil {
 		return err
 	}
-	long, near := pat.UnitCost(), r.near(host, min(width, pat.Cols))
+	long, near := pat.UnitCost(), r.near(host, pat, min(width, pat.Cols))
 	segments := func(u tiling.PanelUnit) { r.segments(u, panels, long, near) }
 	piece := func(u tiling.Unit) { r.piece(u.Slot, u.Lo, u.Hi, r.collected()) }
 	return pattern.RunPanels(ctx, host, panels, segments, r.pieces(pat, panels), piece)

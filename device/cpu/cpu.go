@@ -64,8 +64,9 @@ func (d *Device) Close() error { return nil }
 // alignment of allocations: one AVX-512 register, one cache line.
 const alignment = 64
 
-// hugePage is the size of huge pages on amd64, and on arm64 with pages of 4 KB. Allocations of two and more begin at one and have whole
-// ones to their end.
+// hugePage is the size of huge pages on amd64, and on arm64 with pages of 4 KB. Allocations of half of one and more begin at one and have whole
+// ones to their end: where small pages lie in memory is luck, and of a megabyte or two that is read from a second cache of that size too many
+// may share a few of its sets.
 const hugePage = 2 << 20
 
 // addressable stands in for the machine's memory where the system does not tell: make panics
@@ -84,7 +85,7 @@ func (d *Device) Alloc(bytes int64) (device.Memory, error) {
 			Detail: fmt.Sprintf("asked for %d bytes with %d in use; the machine has %d", bytes, used, limit)}
 	}
 	align, room := int64(alignment), bytes
-	if bytes >= 2*hugePage {
+	if bytes >= hugePage/2 {
 		align, room = hugePage, (bytes+hugePage-1)/hugePage*hugePage
 	}
 	raw := make([]byte, room+align-1)

@@ -16,13 +16,13 @@ func TestLargeAlloc(t *testing.T) {
 			used[i] = 1
 		}
 		runtime.GC() // which frees it
-		for _, size := range []int64{2*hugePage - 1, 2 * hugePage, 2*hugePage + 1, 8*hugePage + 4096} {
+		for _, size := range []int64{hugePage/2 - 1, hugePage / 2, hugePage + 1, 2*hugePage - 1, 2 * hugePage, 8*hugePage + 4096} {
 			m, err := d.Alloc(size)
 			if err != nil {
 				t.Fatal(err)
 			}
 			b := m.HostBytes()
-			if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); size >= 2*hugePage && at%hugePage != 0 || at%alignment != 0 {
+			if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); size >= hugePage/2 && at%hugePage != 0 || at%alignment != 0 {
 				t.Errorf("%d bytes begin at %#x", size, at)
 			}
 			if int64(len(b)) != size || int64(cap(b)) != size || bytes.Count(b, []byte{0}) != len(b) {
