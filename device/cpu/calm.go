@@ -85,8 +85,17 @@ func ofRounds(rounds [][]device.Level) []device.Level {
 
 // calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
 // row takes no longer than a longer one, and from a thread's own cache a longer one no longer than as many bytes in shorter ones; a nearer level no
-// longer than a farther one, rows near each other no longer than the same far apart, and all threads together are no slower than one.
+// longer than a farther one, rows near each other no longer than the same far apart, and all threads together are no slower than one; from caches of their own they are as many times as fast as one
+// as they mostly are from those.
 func calm(levels []device.Level) {
+	together := timesTogether(levels)
+	for i := range levels {
+		for k := range levels[i].Gather {
+			if r := &levels[i].Gather[k]; !levels[i].Shared {
+				r.All = max(r.All, together*r.One)
+			}
+		}
+	}
 	for i := len(levels) - 1; i >= 0; i-- {
 		for k := len(rowSizes) - 1; k >= 0; k-- {
 			r := &levels[i].Gather[k]
@@ -116,6 +125,23 @@ func calm(levels []device.Level) {
 		}
 		s.All = max(s.All, s.One)
 	}
+}
+
+// timesTogether returns how many times as fast as one all threads together are from caches of their own, in the median of levels and rows.
+func timesTogether(levels []device.Level) float64 {
+	var times []float64
+	for _, l := range levels {
+		for _, r := range l.Gather {
+			if !l.Shared {
+				times = append(times, r.All/r.One)
+			}
+		}
+	}
+	if len(times) == 0 {
+		return 1
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
 }
 
 // bestOf returns the second of two measurements of a machine, with the better rates of both for caches, which others only make slower. The first

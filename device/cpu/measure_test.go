@@ -390,3 +390,30 @@ func TestCalm(t *testing.T) {
 		}
 	}
 }
+
+// A program that had a processor while two threads read some rows from caches of their own is not kept: most rows say that they are twice as fast
+// as one. Where most say that threads hinder each other, they do.
+func TestCalmTogether(t *testing.T) {
+	level := func(name string, shared bool, times ...float64) device.Level {
+		l := device.Level{Name: name, Bytes: 1 << 20, Shared: shared, Stream: device.Rate{One: 1, All: 1}}
+		for k, row := range rowSizes {
+			l.Gather = append(l.Gather, device.Rate{RowBytes: row, One: 1, All: times[k]})
+		}
+		return l
+	}
+	for _, c := range []struct{ disturbed, most, want float64 }{{1.3, 2, 2}, {1, 1.2, 1.2}} {
+		levels := []device.Level{
+			level("L1", false, c.most, c.most, c.most, c.most), level("L2", false, c.most, c.most, c.disturbed, c.disturbed),
+			level("L3", true, 0.9, 0.9, 0.9, 0.9),
+		}
+		calm(levels)
+		for k, r := range levels[1].Gather {
+			if r.All != c.want {
+				t.Errorf("most %v, L2, rows of %d bytes: %v, want %v", c.most, rowSizes[k], r.All, c.want)
+			}
+		}
+		if got := levels[2].Gather[0].All; got != 1 {
+			t.Errorf("L3: %v, want 1: nothing is known of caches that threads share", got)
+		}
+	}
+}
