@@ -134,7 +134,7 @@ func Depths(k, elemBytes int) []int {
 }
 
 // Near reports whether the inner loops of CPUs take a panel of rows of B, of rowBytes bytes each, for near, and leave most of a row to the
-// hardware's prefetchers: its rows rows fit a cache of cache bytes, and a call reads so much of each, of all rows of B for nnz non-zeros, that
+// hardware's prefetchers: its rows fit a cache of cache bytes, and a call reads so much of each, of nnz non-zeros on all rows of B, that
 // it matters little that the first read, from farther away, takes longer for it. With 8 reads of 512 bytes a call took up to 1.3 times as long,
 // with 41 1.1, with 51 and 244 0.9 to 1.
 func Near(nnz int64, all, rows, rowBytes int, cache int64) bool {

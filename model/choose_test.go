@@ -555,7 +555,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices; and SDDMM's in slices hide nothing.
+// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices. SDDMM's in slices
+// hide nothing.
 func TestStreamsThatAreSeen(t *testing.T) {
 	in := func(op Op, k int, tile Tile) float64 {
 		return newWork(testMachine(2), op, wide(1000, 1000, 4), k, 4, tile).seen()

@@ -236,8 +236,8 @@ func (w *work) holding(bytes float64) int {
 	return len(w.Measured.Levels) - 1
 }
 
-// privates returns how many bytes the caches of single threads hold, all together.
-func (w *work) privates() (bytes float64) {
+// privateBytes returns what the last caches of single threads hold, all together.
+func (w *work) privateBytes() (bytes float64) {
 	if l := w.firstShared(); l > 0 {
 		bytes = w.capacity(l-1) * float64(w.Threads)
 	}
@@ -505,13 +505,13 @@ func (w *work) streamAt(l int, bytes float64) {
 
 // seen is the share of the time of streams that is not hidden behind gathers.
 func (w *work) seen() float64 {
+	if w.op == SDDMM && w.slices > 1 {
+		return 1 // sums of a slice are read by the next one, and written again
+	}
 	longer := max(w.row/SliceBytes-1, 0)
 	share := min(overlap+overlapLonger*longer, 1)
 	if w.op == SDDMM {
 		share = max(overlap-hiddenLonger*longer, overlapLeast)
-	}
-	if w.op == SDDMM && w.slices > 1 {
-		return 1 // sums of each slice are read again, and written
 	}
 	if w.panels == 1 && w.slices == 1 { // without panels, or in one that lists active rows
 		share *= overlapInOrder
@@ -597,7 +597,7 @@ func (w *work) copies() {
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
 	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when the next one is written there
-		lines := min(float64(w.f.Cols)*w.row, w.privates()) / float64(w.Line)
+		lines := min(float64(w.f.Cols)*w.row, w.privateBytes()) / float64(w.Line)
 		w.thread += w.slices * lines * handOver
 	}
 }

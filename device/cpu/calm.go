@@ -85,8 +85,8 @@ func ofRounds(rounds [][]device.Level) []device.Level {
 
 // calm takes out what other programs did to the measurement, which only ever makes it slower: a shorter
 // row takes no longer than a longer one, and from a thread's own cache a longer one no longer than as many bytes in shorter ones; a nearer level no
-// longer than a farther one, rows near each other no longer than the same far apart, and all threads together are no slower than one; from caches of their own they are as many times as fast as one
-// as they mostly are from those.
+// longer than a farther one, rows near each other no longer than the same far apart, and all threads together are no slower than one. From caches
+// of their own they are no fewer times as fast as one than they mostly are from those.
 func calm(levels []device.Level) {
 	together := timesTogether(levels)
 	for i := range levels {
