@@ -516,17 +516,14 @@ func TestNear(t *testing.T) {
 			{private, 128, 2000, block, less}, {private, 128, 2500, block, 1}, {private, 128, 0, block, 1}, {private, 512, 500, block, less},
 			{private, 64, 2000, block, 1}, {shared, 128, 2000, block, 1}, {private, 128, 2000, 512, less}, {private, 128, 2000, 0, 1},
 		} {
-			seconds := func(near int64) float64 {
+			seconds := func(nearBytes int64) float64 {
 				m := testMachine(2)
-				m.Block = c.block
-				if near == 0 {
-					m.Near = 0
-				}
+				m.Block, m.NearBytes = c.block, nearBytes
 				w := newWork(m, op, f, c.k, 4, Tile{Tj: c.tj})
 				w.gather(c.level, 1)
 				return w.thread
 			}
-			if got := seconds(1) / seconds(0); math.Abs(got-c.want) > 1e-9 {
+			if got := seconds(l2) / seconds(0); math.Abs(got-c.want) > 1e-9 {
 				t.Errorf("%v, K = %d, panels of %d, blocks of %d bytes, level %d: %v times as long, want %v", op, c.k, c.tj, c.block, c.level, got, c.want)
 			}
 		}

@@ -56,8 +56,8 @@ type Machine struct {
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
 	Block int
 
-	// Near is the bytes of the cache that a panel must fit for its rows to be near, as the function Near says.
-	Near int64
+	// NearBytes are those of the cache that a panel must fit for its rows to be near, as Near says.
+	NearBytes int64
 }
 
 // NewMachine returns the machine with the given properties, threads of which are in use. Where m is not
@@ -86,7 +86,7 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 			filled = max(full*float64(level.Bytes)/most, fullLeast)
 		}
 	}
-	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, AtRandom: true, Near: p.L2Bytes, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
+	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, AtRandom: true, NearBytes: p.L2Bytes, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
 // The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons; ADR 7 says how. Those

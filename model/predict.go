@@ -395,7 +395,7 @@ func (w *work) gather(l int, rows float64) {
 // isNear reports whether loops with long vectors leave most of a row of B to the hardware's prefetchers, as the loop that rates are of does not.
 func (w *work) isNear() bool {
 	panel := int(math.Ceil(float64(w.f.Cols) / w.panels))
-	return w.row > nearLeast && w.Block >= SliceBytes && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.Near)
+	return w.row > nearLeast && w.Block >= SliceBytes && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes)
 }
 
 // scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.

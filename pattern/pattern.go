@@ -128,8 +128,8 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 	return p, nil
 }
 
-// Near reports whether the inner loops are to take rows of B for near: so many of them, of bytes bytes each, are gathered until others are
-// (see model.Near).
+// Near reports whether the inner loops on host are to take rows of B for near, as model.Near says: rows of them, of so many bytes each, are
+// gathered together, all or those of a panel.
 func (r *Resident) Near(host device.Host, rows, bytes int) bool {
 	return model.Near(r.NNZ, r.Cols, rows, bytes, host.Props().L2Bytes)
 }

@@ -89,14 +89,11 @@ func ofRounds(rounds [][]device.Level) []device.Level {
 // of their own they are no fewer times as fast as one than they mostly are from those.
 func calm(levels []device.Level) {
 	together := timesTogether(levels)
-	for i := range levels {
-		for k := range levels[i].Gather {
-			if r := &levels[i].Gather[k]; !levels[i].Shared {
-				r.All = max(r.All, together*r.One)
-			}
-		}
-	}
 	for i := len(levels) - 1; i >= 0; i-- {
+		times := 1.0
+		if !levels[i].Shared {
+			times = max(times, together)
+		}
 		for k := len(rowSizes) - 1; k >= 0; k-- {
 			r := &levels[i].Gather[k]
 			bytes := float64(r.RowBytes)
@@ -113,7 +110,7 @@ func calm(levels []device.Level) {
 			if k < len(levels[i].Spread) {
 				faster(levels[i].Spread[k])
 			}
-			r.All = max(r.All, r.One)
+			r.All = max(r.All, times*r.One)
 		}
 		for k := 1; k < len(rowSizes) && !levels[i].Shared; k++ {
 			r, shorter := &levels[i].Gather[k], levels[i].Gather[k-1]
