@@ -530,7 +530,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// A copy in slices costs threads what they last read of the slice before, as far as their caches hold it; for one thread there is nothing.
+// A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it; for one thread there is nothing.
 func TestHandOver(t *testing.T) {
 	seconds := func(threads, cols int) (float64, float64) {
 		w := newWork(testMachine(threads), SpMM, wide(1000, cols, 4), 512, 4, Tile{Tk: 128})
@@ -546,13 +546,13 @@ func TestHandOver(t *testing.T) {
 		bytes         float64
 	}{{1, 100_000, 0}, {2, 1000, 512 * 1000}, {2, 100_000, 2 * private}, {4, 100_000, 4 * private}} {
 		got, copied := seconds(c.threads, c.cols)
-		if want := 4 * c.bytes / 64 * handOver; math.Abs(got-copied-want) > 1e-6*got {
+		if want := 4 * c.bytes / 64 * 2 * handOver; math.Abs(got-copied-want) > 1e-6*got {
 			t.Errorf("%d threads, %d rows: %v seconds for what threads hold, want %v", c.threads, c.cols, got-copied, want)
 		}
 	}
 }
 
-// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices. SDDMM's in slices
+// Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices. Slices
 // hide nothing.
 func TestStreamsThatAreSeen(t *testing.T) {
 	in := func(op Op, k int, tile Tile) float64 {
@@ -580,13 +580,9 @@ func TestStreamsThatAreSeen(t *testing.T) {
 				}
 			}
 		}
-		want := seen(op, 128)
-		if op == SDDMM { // sums of slices are read and written
-			want = 1
-		}
 		for _, tile := range []Tile{{Tk: 128}, {Tj: 500, Tk: 128}} {
-			if got := in(op, 512, tile); got != want {
-				t.Errorf("%v, tile %v: %v of streams are seen, want %v", op, tile, got, want)
+			if got := in(op, 512, tile); got != 1 {
+				t.Errorf("%v, tile %v: %v of streams are seen, want all", op, tile, got)
 			}
 		}
 	}

@@ -505,8 +505,8 @@ func (w *work) streamAt(l int, bytes float64) {
 
 // seen is the share of the time of streams that is not hidden behind gathers.
 func (w *work) seen() float64 {
-	if w.op == SDDMM && w.slices > 1 {
-		return 1 // sums of a slice are read by the next one, and written again
+	if w.slices > 1 {
+		return 1 // sums of a slice of SDDMM are read by the next one, and written again; slices of rows of C lie apart
 	}
 	longer := max(w.row/SliceBytes-1, 0)
 	share := min(overlap+overlapLonger*longer, 1)
@@ -596,8 +596,8 @@ func (w *work) copies() {
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
-	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when the next one is written there
+	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when one of them writes the next one there, and it then has that
 		lines := min(float64(w.f.Cols)*w.row, w.privateBytes()) / float64(w.Line)
-		w.thread += w.slices * lines * handOver
+		w.thread += w.slices * lines * 2 * handOver
 	}
 }
