@@ -530,6 +530,34 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// Long rows of SDDMM take less from caches that threads share, and from memory, where all columns are together.
+func TestLongRowsOfWholePatterns(t *testing.T) {
+	m := testMachine(2)
+	m.Full = 0
+	shared := m.firstShared()
+	for _, c := range []struct {
+		op    Op
+		level int
+		k     int
+		tile  Tile
+		want  float64
+	}{
+		{SDDMM, shared, 128, Tile{}, 1}, {SDDMM, shared, 320, Tile{}, 1 - longWhole/2}, {SDDMM, shared, 512, Tile{}, 1 - longWhole}, {SDDMM, shared, 1024, Tile{}, 1 - longWhole},
+		{SDDMM, shared, 512, Tile{Tj: 100_000}, 1 - longWhole}, {SDDMM, shared + 1, 512, Tile{}, 1 - longWhole},
+		{SDDMM, shared - 1, 512, Tile{}, 1}, {SDDMM, shared, 512, Tile{Tj: 50_000}, 1}, {SDDMM, shared, 1024, Tile{Tk: 512}, 1}, {SpMM, shared, 512, Tile{}, 1},
+	} {
+		w := newWork(m, c.op, wide(1000, 100_000, 4), c.k, 4, c.tile)
+		w.gather(c.level, 1)
+		rate := m.Measured.GatherSeconds(c.level, w.row, m.Threads)
+		if c.op != SDDMM {
+			rate = min(rate, w.row/SliceBytes*m.Measured.GatherSeconds(c.level, SliceBytes, m.Threads))
+		}
+		if got := w.thread / rate; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v, K = %d, tile %v, level %d: %v times what rates say, want %v", c.op, c.k, c.tile, c.level, got, c.want)
+		}
+	}
+}
+
 // A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it; for one thread there is nothing.
 func TestHandOver(t *testing.T) {
 	seconds := func(threads, cols int) (float64, float64) {

@@ -384,6 +384,10 @@ func (w *work) gather(l int, rows float64) {
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
 		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
+	if w.op == SDDMM && w.Measured.Levels[l].Shared && w.panels == 1 && w.slices == 1 {
+		long := (w.row - SliceBytes) / (longRow - SliceBytes)
+		seconds *= 1 - longWhole*min(max(long, 0), 1)
+	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds
 	if !w.Measured.Levels[l].Shared {
