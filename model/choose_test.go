@@ -558,14 +558,21 @@ func TestLongRowsOfWholePatterns(t *testing.T) {
 	}
 }
 
-// A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it; for one thread there is nothing.
+// A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it;
+// for one thread there is nothing. What is copied from memory takes longer than gathers.
 func TestHandOver(t *testing.T) {
 	seconds := func(threads, cols int) (float64, float64) {
 		w := newWork(testMachine(threads), SpMM, wide(1000, cols, 4), 512, 4, Tile{Tk: 128})
 		w.copies()
 		rows := float64(cols) * 4
 		before, to := 0.0, w.holding(float64(cols)*512)
-		w.held(w.call(), func(l int, share float64) { before += share * rows * w.Measured.GatherSeconds(l, 512, threads) })
+		w.held(w.call(), func(l int, share float64) {
+			longer := 1.0
+			if l == len(w.Measured.Levels)-1 {
+				longer += copyLonger
+			}
+			before += share * rows * longer * w.Measured.GatherSeconds(l, 512, threads)
+		})
 		return w.thread, before + rows*2*w.Measured.StreamSeconds(to, 512, threads)
 	}
 	const private = 1 << 20 * 3 / 4 // of testMachine, of each thread

@@ -596,7 +596,12 @@ func (w *work) copies() {
 		return
 	}
 	rows := float64(w.f.Cols) * w.slices
-	w.held(w.call(), func(from int, share float64) { w.fetch(from, share*rows, w.row) })
+	w.held(w.call(), func(from int, share float64) {
+		w.fetch(from, share*rows, w.row)
+		if from == len(w.Measured.Levels)-1 {
+			w.thread += share * rows * copyLonger * w.Measured.GatherSeconds(from, w.row, w.Threads)
+		}
+	})
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
