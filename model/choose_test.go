@@ -560,7 +560,7 @@ func TestLongRowsOfWholePatterns(t *testing.T) {
 
 // A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it;
 // for one thread there is nothing. What is copied from memory takes longer than gathers.
-func TestHandOver(t *testing.T) {
+func TestCopies(t *testing.T) {
 	seconds := func(threads, cols int) (float64, float64) {
 		w := newWork(testMachine(threads), SpMM, wide(1000, cols, 4), 512, 4, Tile{Tk: 128})
 		w.copies()

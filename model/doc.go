@@ -40,9 +40,9 @@
 //     (device.Measured), a shared one more slowly where rows of B fill it; rows from a thread's own caches between others take longer than
 //     both by themselves (device.Mixing), and those that the inner loops leave to the hardware's prefetchers a little less (Near). What is
 //     read or written in order of address streams, half hidden behind the rest: more of it without panels, more in SDDMM and less in SpMM
-//     where rows are long, and nothing in SDDMM's slices of K, whose sums are read again. Rows of A that do not follow the one before, in
-//     narrow panels and in slices of K, and the lines of values of segments in panels, are gathered;
-//     but slices of rows that follow each other stream from memory, not hidden.
+//     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
+//     the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered;
+//     but slices of rows that follow each other stream from memory, not hidden. Lines of a copied slice change hands between threads.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //
