@@ -559,30 +559,32 @@ func TestLongRowsOfWholePatterns(t *testing.T) {
 }
 
 // A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it;
-// for one thread there is nothing. What is copied from memory takes longer than gathers.
+// for one thread there is nothing. Slices of rows that are copied from memory take longer than gathers, whole rows do not.
 func TestCopies(t *testing.T) {
-	seconds := func(threads, cols int) (float64, float64) {
-		w := newWork(testMachine(threads), SpMM, wide(1000, cols, 4), 512, 4, Tile{Tk: 128})
-		w.copies()
-		rows := float64(cols) * 4
-		before, to := 0.0, w.holding(float64(cols)*512)
-		w.held(w.call(), func(l int, share float64) {
-			longer := 1.0
-			if l == len(w.Measured.Levels)-1 {
-				longer += copyLonger
-			}
-			before += share * rows * longer * w.Measured.GatherSeconds(l, 512, threads)
-		})
-		return w.thread, before + rows*2*w.Measured.StreamSeconds(to, 512, threads)
-	}
+	const k, depth = 512, 128
 	const private = 1 << 20 * 3 / 4 // of testMachine, of each thread
 	for _, c := range []struct {
 		threads, cols int
-		bytes         float64
-	}{{1, 100_000, 0}, {2, 1000, 512 * 1000}, {2, 100_000, 2 * private}, {4, 100_000, 4 * private}} {
-		got, copied := seconds(c.threads, c.cols)
-		if want := 4 * c.bytes / 64 * 2 * handOver; math.Abs(got-copied-want) > 1e-6*got {
-			t.Errorf("%d threads, %d rows: %v seconds for what threads hold, want %v", c.threads, c.cols, got-copied, want)
+		sliced        bool
+		held          float64 // bytes
+	}{{1, 100_000, true, 0}, {2, 1000, true, 1000 * depth * 4}, {2, 100_000, true, 2 * private}, {4, 100_000, true, 4 * private}, {2, 100_000, false, 2 * private}} {
+		tile, slices, longer := Tile{}, 1.0, 0.0
+		if c.sliced {
+			tile, slices, longer = Tile{Tk: depth}, k/depth, copyLonger
+		}
+		w := newWork(testMachine(c.threads), SpMM, wide(1000, c.cols, 4), k, 4, tile)
+		w.last = !c.sliced // whole rows are copied, too, where their last column is apart
+		w.copies()
+		rows := float64(c.cols) * slices
+		want := rows*2*w.Measured.StreamSeconds(w.holding(float64(c.cols)*w.row), w.row, c.threads) + slices*c.held/64*2*handOver
+		w.held(w.call(), func(l int, share float64) {
+			seconds := share * rows * w.Measured.GatherSeconds(l, w.row, c.threads)
+			if want += seconds; l == len(w.Measured.Levels)-1 {
+				want += longer * seconds
+			}
+		})
+		if math.Abs(w.thread-want) > 1e-6*want {
+			t.Errorf("%d threads, %d rows, slices %v: %v seconds, want %v", c.threads, c.cols, c.sliced, w.thread, want)
 		}
 	}
 }

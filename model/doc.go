@@ -38,11 +38,13 @@
 //     cache of C bytes holds, it still has a share h = exp(−(1 − h)·S/C), as if it replaced lines at random.
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured), a shared one more slowly where rows of B fill it; rows from a thread's own caches between others take longer than
-//     both by themselves (device.Mixing), and those that the inner loops leave to the hardware's prefetchers a little less (Near). What is
+//     both by themselves (device.Mixing), those that the inner loops leave to the hardware's prefetchers a little less (Near), and so do
+//     long ones of SDDMM from shared caches and memory without panels and slices. What is
 //     read or written in order of address streams, half hidden behind the rest: more of it without panels, more in SDDMM and less in SpMM
 //     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
 //     the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered;
-//     but slices of rows that follow each other stream from memory, not hidden. Lines of a copied slice change hands between threads.
+//     but slices of rows that follow each other stream from memory, not hidden. Slices of B are copied from memory more slowly than
+//     rows are gathered, and lines of the copies change hands between threads.
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //

@@ -598,14 +598,14 @@ func (w *work) copies() {
 	rows := float64(w.f.Cols) * w.slices
 	w.held(w.call(), func(from int, share float64) {
 		w.fetch(from, share*rows, w.row)
-		if from == len(w.Measured.Levels)-1 {
+		if w.slices > 1 && from == len(w.Measured.Levels)-1 {
 			w.thread += share * rows * copyLonger * w.Measured.GatherSeconds(from, w.row, w.Threads)
 		}
 	})
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
-	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when one of them writes the next one there, and it then has that
+	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when one of them writes the next one there, and then that one has it
 		lines := min(float64(w.f.Cols)*w.row, w.privateBytes()) / float64(w.Line)
 		w.thread += w.slices * lines * 2 * handOver
 	}
