@@ -579,7 +579,7 @@ func TestCopies(t *testing.T) {
 		want := rows*2*w.Measured.StreamSeconds(w.holding(float64(c.cols)*w.row), w.row, c.threads) + slices*c.held/64*2*handOver
 		w.held(w.call(), func(l int, share float64) {
 			seconds := share * rows * w.Measured.GatherSeconds(l, w.row, c.threads)
-			if want += seconds; l == len(w.Measured.Levels)-1 {
+			if want += seconds; l == w.memory() {
 				want += longer * seconds
 			}
 		})

@@ -233,7 +233,7 @@ func (w *work) holding(bytes float64) int {
 			return l
 		}
 	}
-	return len(w.Measured.Levels) - 1
+	return w.memory()
 }
 
 // privateBytes returns what the last caches of single threads hold, all together.
@@ -322,7 +322,7 @@ func (w *work) hits(l int) (hits, beside float64) {
 func (w *work) readB() {
 	reused := float64(w.f.NNZ - w.f.ActiveCols)
 	before, near, beside := 0.0, 0.0, 0.0
-	last := len(w.Measured.Levels) - 1
+	last := w.memory()
 	for l := range w.Measured.Levels {
 		hits := reused
 		if l < last {
@@ -380,7 +380,7 @@ func (w *work) gather(l int, rows float64) {
 			seconds *= nearSpMM
 		}
 	}
-	if w.Measured.Levels[l].Shared && l+1 < len(w.Measured.Levels) { // nothing fills memory
+	if w.Measured.Levels[l].Shared && l < w.memory() { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
 		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
@@ -413,7 +413,7 @@ func (w *work) scattered(panel float64) float64 {
 // follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. But of memory slices of rows
 // that follow each other take what streams take, and all of it.
 func (w *work) rows() {
-	times, memory := w.segs*w.slices, len(w.Measured.Levels)-1
+	times, memory := w.segs*w.slices, w.memory()
 	next := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that follow the one before
 	sliced := 0.0                                                    // share that are slices of such rows
 	if w.slices > 1 {
@@ -439,9 +439,12 @@ func (w *work) rows() {
 	w.streamAt(w.near, streamed*w.again)
 }
 
+// memory returns the farthest level, which holds everything.
+func (m *Machine) memory() int { return len(m.Measured.Levels) - 1 }
+
 // firstShared returns the first level that threads share: too much passes through private ones between two panels.
 func (m *Machine) firstShared() (level int) {
-	for level < len(m.Measured.Levels)-1 && !m.Measured.Levels[level].Shared {
+	for level < m.memory() && !m.Measured.Levels[level].Shared {
 		level++
 	}
 	return level
@@ -517,7 +520,7 @@ func (w *work) seen() float64 {
 	if w.op == SDDMM {
 		share = max(overlap-hiddenLonger*longer, overlapLeast)
 	}
-	if w.panels == 1 && w.slices == 1 { // without panels, or in one that lists active rows
+	if w.panels == 1 { // without panels, or in one that lists active rows
 		share *= overlapInOrder
 	}
 	return share
@@ -598,7 +601,7 @@ func (w *work) copies() {
 	rows := float64(w.f.Cols) * w.slices
 	w.held(w.call(), func(from int, share float64) {
 		w.fetch(from, share*rows, w.row)
-		if w.slices > 1 && from == len(w.Measured.Levels)-1 {
+		if w.slices > 1 && from == w.memory() {
 			w.thread += share * rows * copyLonger * w.Measured.GatherSeconds(from, w.row, w.Threads)
 		}
 	})
