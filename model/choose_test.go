@@ -530,8 +530,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Long rows of SDDMM take less from caches that threads share, and from memory, where all columns are together.
-func TestLongRowsOfWholePatterns(t *testing.T) {
+// Long rows from caches that threads share, and from memory, take less in SDDMM where all columns are together, and more in SpMM.
+func TestLongRows(t *testing.T) {
 	m := testMachine(2)
 	m.Full = 0
 	shared := m.firstShared()
@@ -544,7 +544,9 @@ func TestLongRowsOfWholePatterns(t *testing.T) {
 	}{
 		{SDDMM, shared, 128, Tile{}, 1}, {SDDMM, shared, 320, Tile{}, 1 - longWhole/2}, {SDDMM, shared, 512, Tile{}, 1 - longWhole}, {SDDMM, shared, 1024, Tile{}, 1 - longWhole},
 		{SDDMM, shared, 512, Tile{Tj: 100_000}, 1 - longWhole}, {SDDMM, shared + 1, 512, Tile{}, 1 - longWhole},
-		{SDDMM, shared - 1, 512, Tile{}, 1}, {SDDMM, shared, 512, Tile{Tj: 50_000}, 1}, {SDDMM, shared, 1024, Tile{Tk: 512}, 1}, {SpMM, shared, 512, Tile{}, 1},
+		{SDDMM, shared - 1, 512, Tile{}, 1}, {SDDMM, shared, 512, Tile{Tj: 50_000}, 1}, {SDDMM, shared, 1024, Tile{Tk: 512}, 1},
+		{SpMM, shared, 128, Tile{}, 1}, {SpMM, shared, 320, Tile{}, 1 + longBlocks/2}, {SpMM, shared, 512, Tile{}, 1 + longBlocks}, {SpMM, shared + 1, 1024, Tile{}, 1 + longBlocks},
+		{SpMMT, shared, 512, Tile{Tj: 50_000}, 1 + longBlocks}, {SpMM, shared, 1024, Tile{Tk: 512}, 1 + longBlocks}, {SpMM, shared - 1, 512, Tile{}, 1},
 	} {
 		w := newWork(m, c.op, wide(1000, 100_000, 4), c.k, 4, c.tile)
 		w.gather(c.level, 1)

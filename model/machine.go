@@ -160,14 +160,16 @@ const (
 	longWhole = 0.08
 	longRow   = 2048
 
+	// longBlocks is by how much longer such a row takes in SpMM, whose loop reads it block by block. Panels beyond a private cache, and none, were
+	// predicted at 0.75 to 0.9 of their seconds where those in it were at 0.9 to 1.05, on Xeons at K = 512; rows of a block are only part of that.
+	longBlocks = 0.05
+
 	// lastNonZero is what a non-zero of a column apart takes.
 	lastNonZero = 0.45e-9
 
-	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile, which looks at the classes too where
-	// that makes a difference: it reads and writes as they do, so that its time says how fast the machine does it at the moment. ADR 7 has the
-	// measurements.
+	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile: it reads and writes as they do, so that its
+	// time says how fast the machine does it at the moment. ADR 7 has the measurements.
 	makePanels, makeSegment = 1.05, 18
-	lookAtClasses           = 2.2 // times what a profile takes without
 )
 
 // costs returns those of an operation.

@@ -88,9 +88,6 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	}
 	if tile.Tj > 0 {
 		p.Making = makePanels + makeSegment*w.segs/math.Max(float64(f.NNZ), 1)
-		if f.inClasses != nil {
-			p.Making /= lookAtClasses
-		}
 	}
 	for i, l := range m.Measured.Levels {
 		p.Levels = append(p.Levels, LevelBytes{l.Name, w.bytes[i]})
@@ -301,8 +298,9 @@ func (w *work) reach(p *panel, c float64) float64 {
 // threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
 func (w *work) hits(l int) (hits, beside float64) {
 	r, c, of, parts := w.f.all, w.capacity(l), 1.0, 1
-	if level := w.Measured.Levels[l]; w.row*fewClasses <= float64(level.SetBytes) && w.f.inClasses != nil {
-		r, c, of = w.f.inClasses, c/classes, 1.0/classes
+	level := w.Measured.Levels[l]
+	if n := classesOf(w.row, level.SetBytes); n > 0 && w.f.classes != nil {
+		r, c, of = w.f.classes.of(n, w.Threads), c/float64(n), 1/float64(n)
 	} else if !level.Shared {
 		parts = w.Threads
 	}
@@ -384,9 +382,13 @@ func (w *work) gather(l int, rows float64) {
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
 		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
-	if w.op == SDDMM && w.Measured.Levels[l].Shared && w.panels == 1 && w.slices == 1 {
-		long := (w.row - SliceBytes) / (longRow - SliceBytes)
-		seconds *= 1 - longWhole*min(max(long, 0), 1)
+	if w.Measured.Levels[l].Shared {
+		long := min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)
+		if w.op != SDDMM {
+			seconds *= 1 + longBlocks*long
+		} else if w.panels == 1 && w.slices == 1 {
+			seconds *= 1 - longWhole*long
+		}
 	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds

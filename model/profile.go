@@ -5,13 +5,13 @@ import (
 	"math/bits"
 	"slices"
 
-	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
 )
 
 // Profile is what the model knows of a pattern. It does not depend on K, the element type or the
-// machine. It is made once and read only from then on.
+// machine. It is made once, and what it says does not change from then on; several goroutines may read it. It keeps the pattern, which must not
+// change either.
 type Profile struct {
 	Rows, Cols int
 	NNZ        int64
@@ -25,20 +25,12 @@ type Profile struct {
 	// The non-zeros, row by row, are references to rows of B.
 	all *references
 
-	// inClasses has them class by class, where a class are the columns with the same low bits: rows of B that share sets of a cache which
-	// address bits pick. It is nil where classes are read about equally often, for then it would say what all says.
-	inClasses *references
+	// classes has them class by class. It is nil where classes are read about equally often, for then it would say what all says.
+	classes *classes
 }
 
-const (
-	classes    = 256  // a class takes up as much of a cache as the others; that is what rows of 512 bytes make of a way of 128 KB
-	fewClasses = 8    // that rows of B are in, by how far apart those lie that share sets: with fewer all columns are taken for one class
-	unequal    = 1.25 // times what Σ (share of a class)² is where classes are equal
-	drawn      = 8    // one in so many non-zeros says whether they are
-)
-
 // NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as an SDDMM at
-// K = 16, and twice that where it looks at classes. The result is the same for any number of threads.
+// K = 16. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
 	f.countNonZeros(p, threads)
@@ -58,7 +50,7 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	return f
 }
 
-// countNonZeros looks at the non-zeros row by row and, where it makes a difference, class by class.
+// countNonZeros looks at the non-zeros row by row.
 func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	nnz := f.NNZ
 	// Tables take up to 8 bytes a column and chunk: no more of them than the pattern itself is large.
@@ -69,53 +61,32 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 		f.all.sumUp(1, nnz)
 		return
 	}
-	// Patterns with more than 2³¹ non-zeros are counted in coarser steps.
-	shift := max(bits.Len64(uint64(nnz))-31, 0)
 	s := newSample(p.Cols)
+	shift := shiftOf(nnz)
 	chunks := s.chunksOf(nnz, threads)
 	inClass, inRegion, stamps := make([][]int64, chunks), make([][]int64, chunks), make([]stamp, chunks)
 	region := regionOf(p.Cols) & 31
 	for c := range stamps {
-		counts, byRegion := make([]int64, classes), make([]int64, regionsOf(p.Cols))
+		counts, byRegion := make([]int64, someClasses), make([]int64, regionsOf(p.Cols))
 		inClass[c], inRegion[c] = counts, byRegion
 		stamps[c] = func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
 			for _, z := range of {
 				now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
 			}
 			for z := -from & (drawn - 1); z < int64(len(columns)); z += drawn {
-				counts[columns[z]&(classes-1)]++
+				counts[columns[z]&(someClasses-1)]++
 				byRegion[columns[z]>>region]++
 			}
 		}
 	}
-	f.all = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps, inRegion)
-	if sameOfTwo(sumOf(inClass))*classes <= unequal {
-		return
+	f.all = s.countReferences(p.ColIdx, p.Cols, shift, stamps, inRegion)
+	if sameOfTwo(sumOf(inClass))*someClasses > unequal {
+		f.classes = &classes{pattern: p, sample: s, inRegion: sumOf(inRegion), counted: make(map[int]*references)}
 	}
-	parallel.Ranges(chunks, nnz, func(c int, lo, hi int64) {
-		clear(inClass[c])
-		for _, j := range p.ColIdx[lo:hi] {
-			inClass[c][j&(classes-1)]++
-		}
-	})
-	// Where the references of each class begin in each chunk, when they are sorted by class.
-	start := int64(0)
-	for class := range classes {
-		for _, n := range inClass {
-			n[class], start = start, start+n[class]
-		}
-	}
-	for c, next := range inClass {
-		stamps[c] = func(_ int64, columns []int32, _ []uint16, now *[stretch]uint32) {
-			for z, j := range columns {
-				n := &next[j&(classes-1)]
-				now[z&(stretch-1)] = uint32(*n>>(shift&63)) + 1
-				*n++
-			}
-		}
-	}
-	f.inClasses = s.countReferences(p.ColIdx, p.Cols, chunks, shift, stamps, inRegion)
 }
+
+// shiftOf returns the power of two of references that a step of time has: patterns with more than 2³¹ non-zeros are counted in coarser steps.
+func shiftOf(nnz int64) int { return max(bits.Len64(uint64(nnz))-31, 0) }
 
 // sumOf adds up counts of several chunks.
 func sumOf(chunks [][]int64) []int64 {
@@ -126,15 +97,6 @@ func sumOf(chunks [][]int64) []int64 {
 		}
 	}
 	return sum
-}
-
-// sameOfTwo returns how likely two different ones of all that is counted are in the same part.
-func sameOfTwo(counts []int64) float64 {
-	sum, pairs := 0.0, 0.0
-	for _, n := range counts {
-		sum, pairs = sum+float64(n), pairs+float64(n)*float64(n-1)
-	}
-	return pairs / math.Max(sum*(sum-1), 1)
 }
 
 // segments returns the number of segments with panels of width columns, between powers of two on a

@@ -107,8 +107,8 @@ func (s sample) chunksOf(refs int64, threads int) int {
 // countReferences looks at references to cols columns, chunk by chunk. The stamps of a chunk go on where those of the one before ended; time
 // is counted in steps of 2^shift references. What crosses the border of chunks is added afterwards. inRegion has, when that is done, how many of
 // the references drawn from each chunk the regions have.
-func (s sample) countReferences(columns []int32, cols, chunks, shift int, stamps []stamp, inRegion [][]int64) *references {
-	sampled := s.columns()
+func (s sample) countReferences(columns []int32, cols, shift int, stamps []stamp, inRegion [][]int64) *references {
+	sampled, chunks := s.columns(), len(stamps)
 	r := &references{number: int64(len(columns)), each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
 	table := make([]seen, chunks)
 	again, firsts := make([][]histogram, chunks), make([][]histogram, chunks)

@@ -55,7 +55,7 @@ func whole(p *sparse.Pattern, drawnFrom []int32) *references {
 	for z := 0; z < len(drawnFrom); z += drawn {
 		inRegion[drawnFrom[z]>>regionOf(p.Cols)]++
 	}
-	return s.countReferences(p.ColIdx, p.Cols, 1, 0, []stamp{position}, [][]int64{inRegion})
+	return s.countReferences(p.ColIdx, p.Cols, 0, []stamp{position}, [][]int64{inRegion})
 }
 
 // What a sample of 4000 to 8000 columns says is what all of them say, nearly: within three standard errors of a sum of as many.
@@ -114,20 +114,35 @@ func evenBits(rng *rand.Rand, rows, bits, perRow int) *sparse.Pattern {
 // Classes are looked at where some are read more often, and then as if the non-zeros were sorted by them.
 func TestClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	if f := NewProfile(uniform(rng, 3000, 5000, 20), 2); f.inClasses != nil {
+	if f := NewProfile(uniform(rng, 3000, 5000, 20), 2); f.classes != nil {
 		t.Error("classes of columns at random are looked at")
 	}
 	p := evenBits(rng, 3000, 11, 20)
 	f := NewProfile(p, 1)
-	if f.inClasses == nil {
+	if f.classes == nil {
 		t.Fatal("classes are not looked at")
 	}
-	sorted := slices.Clone(p.ColIdx)
-	slices.SortStableFunc(sorted, func(a, b int32) int { return int(a&(classes-1)) - int(b&(classes-1)) })
-	want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted}, p.ColIdx)
-	for _, threads := range []int{1, 2, 5} {
-		if f := NewProfile(p, threads); !reflect.DeepEqual(f.inClasses, want) {
-			t.Errorf("%d threads: not the references sorted by class", threads)
+	for _, number := range []int{8, 64, 2048} {
+		sorted := slices.Clone(p.ColIdx)
+		slices.SortStableFunc(sorted, func(a, b int32) int { return int(a)&(number-1) - int(b)&(number-1) })
+		want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted}, p.ColIdx)
+		for _, threads := range []int{1, 2, 5} {
+			if got := NewProfile(p, threads).classes.of(number, threads); !reflect.DeepEqual(got, want) {
+				t.Errorf("%d classes, %d threads: not the references sorted by class", number, threads)
+			}
+		}
+	}
+}
+
+// Rows of B that lie as far apart as sets are chosen by are in one class.
+func TestClassesOf(t *testing.T) {
+	for _, c := range []struct {
+		row      float64
+		setBytes int64
+		want     int
+	}{{512, 1 << 17, 256}, {128, 1 << 17, 1024}, {2048, 1 << 17, 64}, {400, 1 << 17, 256}, {640, 1 << 17, 128}, {64, 4096, 64}, {512, 4096, 8}, {576, 4096, 0}, {512, 0, 0}, {0, 0, 0}} {
+		if got := classesOf(c.row, c.setBytes); got != c.want {
+			t.Errorf("rows of %v bytes, sets %d apart: %d classes, want %d", c.row, c.setBytes, got, c.want)
 		}
 	}
 }
@@ -137,39 +152,45 @@ func TestHitsAgainstSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	p := evenBits(rng, 4000, 13, 20)
 	f := NewProfile(p, 1)
-	for _, ways := range []int{4, 8, 16} {
+	const setBytes = 1 << 17
+	for _, c := range []struct{ k, ways int }{{64, 8}, {128, 4}, {128, 8}, {128, 16}, {512, 8}, {512, 16}} {
+		number := setBytes / 4 / c.k
 		m := exactMachine(1)
-		m.Measured.Levels[1].Bytes = int64(ways) * classes * 512
-		w := newWork(m, SDDMM, f, 128, 4, Tile{})
+		m.Measured.Levels[1].Bytes = int64(c.ways) * setBytes
+		w := newWork(m, SDDMM, f, c.k, 4, Tile{})
 		anywhere := found(w, 1)
-		m.Measured.Levels[1].SetBytes = classes * 512
+		m.Measured.Levels[1].SetBytes = setBytes
 		got := found(w, 1)
-		// Rows of B of a whole set each; rows of A go through all sets, those of one row of A after the other.
-		sets, want := make([][]int32, classes), 0
+		// Rows of B of a whole set each; rows of A go through all sets, and so do columns and values.
+		sets, want := make([][]int32, number), 0
+		passed := 0 // bytes of columns and values
 		touch := func(set int32, key int32) bool {
 			at := slices.Index(sets[set], key)
 			if at >= 0 {
 				sets[set] = slices.Delete(sets[set], at, at+1)
 			}
 			sets[set] = append(sets[set], key)
-			if len(sets[set]) > ways {
+			if len(sets[set]) > c.ways {
 				sets[set] = sets[set][1:]
 			}
 			return at >= 0
 		}
 		for i := range p.Rows {
-			touch(int32(i)&(classes-1), -1-int32(i))
+			touch(int32(i)&int32(number-1), -1-int32(i))
 			for _, j := range p.Row(i) {
-				if touch(j&(classes-1), j) {
+				if touch(j&int32(number-1), j) {
 					want++
+				}
+				if passed += int(w.perNonZero()); passed%(4*c.k) < int(w.perNonZero()) {
+					touch(int32(passed/(4*c.k))&int32(number-1), -1-int32(p.Rows+passed))
 				}
 			}
 		}
 		if math.Abs(got-float64(want)) > 0.05*float64(f.NNZ) {
-			t.Errorf("%d ways: %.0f hits expected, %d simulated, of %d", ways, got, want, f.NNZ)
+			t.Errorf("K = %d, %d ways: %.0f hits expected, %d simulated, of %d", c.k, c.ways, got, want, f.NNZ)
 		}
 		if math.Abs(anywhere-float64(want)) < 0.1*float64(f.NNZ) {
-			t.Errorf("%d ways: without sets %.0f hits are expected, as good as %d: the test shows nothing", ways, anywhere, want)
+			t.Errorf("K = %d, %d ways: without sets %.0f hits are expected, as good as %d: the test shows nothing", c.k, c.ways, anywhere, want)
 		}
 	}
 }

@@ -75,7 +75,10 @@ func (r *Resident) Explain(ctx context.Context, op model.Op, k, elemBytes int) (
 		r.profiling = time.Since(start)
 		r.planning += r.profiling
 	}
-	return machine.Choose(op, r.profile, k, elemBytes), nil
+	start := time.Now()
+	choice := machine.Choose(op, r.profile, k, elemBytes)
+	r.planning += time.Since(start)
+	return choice, nil
 }
 
 // Machine returns a device as the model sees it, threads of which are in use. What is not yet known of the device is measured.

@@ -34,7 +34,7 @@ type Resident struct {
 	panelCounts [][]tiling.PanelCount  // for the widths of model.SharedSlices, once made
 	profile     *model.Profile         // once made
 	profiling   time.Duration          // that the profile took to make
-	planning    time.Duration          // that profile and panels took to make
+	planning    time.Duration          // that profile, predictions and panels took to make
 	model       *model.GPU             // once made
 	staged      buffer                 // of copied rows, see Slices
 	choices     map[chooseKey]model.Choice
