@@ -416,8 +416,8 @@ func (w *work) scattered(panel float64) float64 {
 // that follow each other take what streams take, and all of it.
 func (w *work) rows() {
 	times, memory := w.segs*w.slices, w.memory()
-	next := min(w.segs/(w.panels*math.Max(float64(w.f.Rows), 1)), 1) // share of the rows that follow the one before
-	sliced := 0.0                                                    // share that are slices of such rows
+	next := w.f.next(float64(w.f.Cols) / w.panels) // share of the rows that follow the one before
+	sliced := 0.0                                  // share that are slices of such rows
 	if w.slices > 1 {
 		next, sliced = 0, next
 	}

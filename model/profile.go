@@ -22,6 +22,9 @@ type Profile struct {
 	// sorted: there are no panels then.
 	Segments []int64
 
+	// following[s] is the share of these whose row is the one after that of another in the same panel, from a sample of the rows.
+	following []float64
+
 	// The non-zeros, row by row, are references to rows of B.
 	all *references
 
@@ -36,7 +39,7 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f.countNonZeros(p, threads)
 	f.ActiveCols = int64(f.all.columns)
 	if s, err := tiling.SegmentCounts(p, threads); err == nil {
-		f.Segments = s
+		f.Segments, f.following = s, follow(p, threads)
 	}
 	if n := len(f.Segments); n > 0 {
 		f.ActiveRows = f.Segments[n-1]
@@ -113,6 +116,21 @@ func (f *Profile) segments(width float64) float64 {
 		return a
 	}
 	return a * math.Pow(b/a, s-float64(k))
+}
+
+// next returns the share of segments with panels of width columns whose row comes after that of another in the same panel, between powers of two
+// on a straight line.
+func (f *Profile) next(width float64) float64 {
+	if f.following == nil {
+		return min(float64(f.ActiveRows)/math.Max(float64(f.Rows), 1), 1)
+	}
+	last := len(f.following) - 1
+	if width >= float64(f.Cols) {
+		return f.following[last]
+	}
+	s := math.Log2(math.Max(width, 1))
+	k := min(int(s), last)
+	return f.following[k] + (f.following[min(k+1, last)]-f.following[k])*(s-float64(k))
 }
 
 // activeRows returns how many rows have non-zeros in a panel with so many of them.
