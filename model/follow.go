@@ -10,8 +10,8 @@ import (
 
 // Pairs of neighbouring rows that are looked at: one of so many, more where there are few rows.
 const (
-	everyPair  = 16
-	leastPairs = 256
+	everyPair  = 32
+	leastPairs = 512
 )
 
 // follow returns, for panels of 1, 2, 4, … columns, for how many of its segments the row before has one in the same panel: their share, on a
@@ -45,7 +45,7 @@ func follow(p *sparse.Pattern, threads int) []float64 {
 		}
 	}
 	shares := make([]float64, bits.Len(uint(max(p.Cols, 1)-1))+1)
-	before, these, both := sum[0][first], sum[1][first], sum[2][first]
+	before, these, both := sum[0][rowsAt], sum[1][rowsAt], sum[2][rowsAt]
 	for s := len(shares) - 1; s >= 0; s-- {
 		shares[s] = float64(before+these-both) / math.Max(float64(these), 1)
 		before, these, both = before+sum[0][s], these+sum[1][s], both+sum[2][s]
@@ -56,13 +56,13 @@ func follow(p *sparse.Pattern, threads int) []float64 {
 // widths counts neighbours in rows by the highest bit in which they differ, plus one, as tiling.SegmentCounts does, and the rows in the last place.
 type widths [33]int64
 
-const first = 32
+const rowsAt = 32
 
 func (w *widths) add(row []int32) {
 	if len(row) == 0 {
 		return
 	}
-	w[first]++
+	w[rowsAt]++
 	for z, j := range row[1:] {
 		w[bits.Len32(uint32(j^row[z]))&31]++
 	}
@@ -75,7 +75,7 @@ func (w *widths) addBoth(a, b []int32) {
 		w.add(b)
 		return
 	}
-	w[first]++
+	w[rowsAt]++
 	last := min(a[0], b[0])
 	for len(a) > 0 && len(b) > 0 {
 		j := min(a[0], b[0])
