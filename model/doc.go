@@ -27,7 +27,7 @@
 //     references: a web graph with neighbours in nearby rows is not taken for a random one. Of many columns a sample is looked at
 //     (SHARDS, Waldspurger et al., FAST 2015).
 //   - Where address bits pick the sets of a cache (device.Level.SetBytes), columns with the same low bits share sets. If some of
-//     these classes are read more often than others, as in R-MAT graphs, reuse times are counted within each, which has 1/256 of the
+//     these classes are read more often than others, as in R-MAT graphs, reuse times are counted within each, which has its part of the
 //     cache, unless rows of B are so long that there are but a few classes.
 //   - In a panel, which has 1/p of the columns, the same happens p times as often: times and footprints
 //     shrink by p, and more hits. Where some regions of columns are more popular than others, times are counted
@@ -39,10 +39,10 @@
 //   - Each level of memory delivers rows at the rate that was measured for their length
 //     (device.Measured), a shared one more slowly where rows of B fill it; rows from a thread's own caches between others take longer than
 //     both by themselves (device.Mixing), those that the inner loops leave to the hardware's prefetchers a little less (Near), and so do
-//     long ones of SDDMM from shared caches and memory without panels and slices. What is
+//     long ones of SDDMM from shared caches and memory without panels and slices, and those of SpMM a little more. What is
 //     read or written in order of address streams, half hidden behind the rest: more of it without panels, more in SDDMM and less in SpMM
 //     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
-//     the one before, in narrow panels and in slices of K, and the lines of values of segments in panels, are gathered;
+//     the one before, as the profile counts them for each width, and in slices of K, and the lines of values of segments in panels, are gathered;
 //     but slices of rows that follow each other stream from memory, not hidden. Slices of B are copied from memory more slowly than
 //     rows are gathered, and lines of the copies change hands between threads.
 //
