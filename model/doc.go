@@ -19,7 +19,7 @@
 // caches (docs/adr/0007-model.md says what was measured). It predicts seconds:
 //
 //   - A Profile of the pattern, made once: the number of segments at every width (the active rows of all
-//     panels, in the place of M·N/T_j), and the reuse times of the columns in row order.
+//     panels, in the place of M·N/T_j), the share of them whose rows follow each other, and the reuse times of the columns in row order.
 //   - The reuse times give the footprint fp(w) of a window, the number of different rows of B in w
 //     non-zeros. With rows of A or C, indices and lines of values passing too, and what prefetchers bring beside them, a cache of C bytes
 //     holds a window T with fp(T)·row + T·rest = C, and a read of a row of B hits when the one before was at most T

@@ -53,7 +53,7 @@ func follow(p *sparse.Pattern, threads int) []float64 {
 	return shares
 }
 
-// widths counts neighbours in rows by the highest bit in which they differ, plus one, as tiling.SegmentCounts does, and the rows in the last place.
+// widths counts neighbours in rows by the highest bit in which they differ, plus one, as tiling.SegmentCounts does, and at rowsAt the rows.
 type widths [33]int64
 
 const rowsAt = 32

@@ -43,8 +43,7 @@ type Machine struct {
 	SDDMM    Costs
 	SpMM     Costs
 
-	// Full is by how much longer a row of SliceBytes and more takes from a shared cache where rows of B fill all of it that counts than where they
-	// fill little. For shorter ones it is less.
+	// Full is by how much longer a row takes from a shared cache where rows of B fill all of it that counts than where they fill little.
 	Full float64
 
 	// Beside is what the caches' prefetchers bring without use, in times of all that passes through a cache beside rows of B, whose place it
@@ -100,8 +99,7 @@ var (
 const (
 	// full is by how much longer a row takes from a shared cache of which rows of B fill the usable share than from one that holds
 	// few of them: more of it is farther away, or was driven out by other programs. Of a large one threads fill a part, and it is less, but
-	// not less than fullLeast. It was measured with rows of SliceBytes; with all of it for rows of 128, B of 8 to 13 MB without panels was predicted
-	// at 1.3 to 1.6 times the seconds that panels were, on a Zen 4.
+	// not less than fullLeast.
 	full, fullLeast = 0.35, 0.16
 
 	// beside is Machine.Beside.

@@ -380,7 +380,7 @@ func (w *work) gather(l int, rows float64) {
 	}
 	if w.Measured.Levels[l].Shared && l < w.memory() { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
-		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)*math.Min(w.row/SliceBytes, 1)) * (1 + w.scattered(panel))
+		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
 	if w.Measured.Levels[l].Shared {
 		long := min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)

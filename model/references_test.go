@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"sddmmkit/sparse"
@@ -132,6 +133,27 @@ func TestClasses(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Several goroutines may predict from one profile, whose classes are counted meanwhile, and all see the same.
+func TestClassesAtOnce(t *testing.T) {
+	p := evenBits(rand.New(rand.NewPCG(19, 20)), 3000, 11, 20)
+	m := exactMachine(2)
+	m.Measured.Levels[1].Bytes, m.Measured.Levels[1].SetBytes = 1<<18, 1<<17
+	predict := func(f *Profile, k int) Prediction { return m.Predict(SpMM, f, k, 4, Tile{Tj: 512}) }
+	shared := NewProfile(p, 2)
+	var all sync.WaitGroup
+	for _, k := range []int{32, 128, 512} {
+		want := predict(NewProfile(p, 1), k)
+		for range 3 {
+			all.Go(func() {
+				if got := predict(shared, k); !reflect.DeepEqual(got, want) {
+					t.Errorf("K = %d: predicted %+v by one of many, %+v alone", k, got, want)
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 // Rows of B that lie as far apart as sets are chosen by are in one class.
