@@ -39,7 +39,7 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f.countNonZeros(p, threads)
 	f.ActiveCols = int64(f.all.columns)
 	if s, err := tiling.SegmentCounts(p, threads); err == nil {
-		f.Segments, f.following = s, follow(p, threads)
+		f.Segments, f.following = s, tiling.FollowingShares(p, threads)
 	}
 	if n := len(f.Segments); n > 0 {
 		f.ActiveRows = f.Segments[n-1]
@@ -108,14 +108,19 @@ func (f *Profile) segments(width float64) float64 {
 	if f.Segments == nil || width >= float64(f.Cols) {
 		return float64(f.ActiveRows)
 	}
-	s := math.Log2(math.Max(width, 1))
-	k := min(int(s), len(f.Segments)-1)
-	next := min(k+1, len(f.Segments)-1)
+	k, next, part := powersAround(width, len(f.Segments))
 	a, b := float64(f.Segments[k]), float64(f.Segments[next])
 	if a <= 0 || b <= 0 {
 		return a
 	}
-	return a * math.Pow(b/a, s-float64(k))
+	return a * math.Pow(b/a, part)
+}
+
+// powersAround returns the powers of two on both sides of a width, of n that there are, and how far it is from the first to the second, in logarithms.
+func powersAround(width float64, n int) (k, next int, part float64) {
+	s := math.Log2(math.Max(width, 1))
+	k = min(int(s), n-1)
+	return k, min(k+1, n-1), s - float64(k)
 }
 
 // next returns the share of segments with panels of width columns whose row comes after that of another in the same panel, between powers of two
@@ -124,13 +129,11 @@ func (f *Profile) next(width float64) float64 {
 	if f.following == nil {
 		return min(float64(f.ActiveRows)/math.Max(float64(f.Rows), 1), 1)
 	}
-	last := len(f.following) - 1
 	if width >= float64(f.Cols) {
-		return f.following[last]
+		return f.following[len(f.following)-1]
 	}
-	s := math.Log2(math.Max(width, 1))
-	k := min(int(s), last)
-	return f.following[k] + (f.following[min(k+1, last)]-f.following[k])*(s-float64(k))
+	k, next, part := powersAround(width, len(f.following))
+	return f.following[k] + (f.following[next]-f.following[k])*part
 }
 
 // activeRows returns how many rows have non-zeros in a panel with so many of them.

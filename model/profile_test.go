@@ -366,3 +366,17 @@ func BenchmarkNewProfile(b *testing.B) {
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(p.NNZ()), "ns/nnz")
 }
+
+// The share goes on between powers of two, and for all columns it is that of the rows.
+func TestNext(t *testing.T) {
+	f := &Profile{Rows: 10, Cols: 6, ActiveRows: 5, following: []float64{0.1, 0.2, 0.4, 0.8}}
+	for width, want := range map[float64]float64{1: 0.1, 2: 0.2, math.Sqrt(8): 0.3, 4: 0.4, 6: 0.8, 100: 0.8} {
+		if got := f.next(width); math.Abs(got-want) > 1e-12 {
+			t.Errorf("panels of %v columns: %v, want %v", width, got, want)
+		}
+	}
+	f.following = nil
+	if got := f.next(2); got != 0.5 {
+		t.Errorf("rows that are not sorted: %v, want the share of rows that are not empty", got)
+	}
+}

@@ -10,7 +10,8 @@
 //	column panel T_j columns; the tile of B that belongs to it stays in a cache,
 //	             rows of A that are active in it stream past (vertical streaming)  Columns
 //	row panel    T_i rows; the dual: a tile of A stays, rows of B stream past      Rows
-//	active rows  rows with a non-zero in a panel, IV-A c)                          ActiveRows, SegmentCounts
+//	active rows  rows with a non-zero in a panel, IV-A c)                          ActiveRows, SegmentCounts,
+//	                                                                               FollowingShares
 //	SM-L2        panels cut at every T_i active rows, as triplets with indices
 //	             local to the tile (algorithms 4 and 5)                            NewSML2
 //	SM-SM        a grid of T_i×T_j tiles, as triplets with local indices
