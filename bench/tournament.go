@@ -17,7 +17,7 @@ import (
 // faster: the least time of each counts, and those that are far behind drop out.
 const (
 	turnSeconds = 8e-3 // that a tile runs in a turn at least, where calls are short
-	longCall    = 4 * turnSeconds
+	longCall    = 0.25 // seconds of a call that hardly depends on what it finds in caches: memory fills them in a hundredth of that
 	retakes     = 3    // of a turn in which other programs had the processors
 	quiet       = 0.93 // share of the processors from which on a turn is as good as any
 	hopeless    = 2    // as many widths in a row that drop out, and no narrower ones are tried
@@ -184,7 +184,7 @@ func (t *tournament) run(gathered int, depths []int, keep ...model.Tile) error {
 }
 
 // turn returns the seconds per call of enough calls, after one that finds the caches as others left them, or of that
-// one where it is long. Where others had the processors meanwhile it is taken again.
+// one where it is long: for all tiles that come near each other the same, or the one just below would gain what the other brings. Where others had the processors meanwhile it is taken again.
 func turn(ctx context.Context, clock timer, threads int, call func() error) (float64, error) {
 	least := math.Inf(1)
 	for take := 0; take <= retakes; {

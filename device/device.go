@@ -42,6 +42,9 @@ type Host interface {
 	// where that keeps all busy. It returns ctx's error when it stopped early.
 	Run(ctx context.Context, units int, body func(unit int)) error
 
+	// RunWorkers is Run with the number of the goroutine that calls body, below Threads: what it keeps under that number no other one uses meanwhile.
+	RunWorkers(ctx context.Context, units int, body func(worker, unit int)) error
+
 	// Borrow makes Memory of the caller's bytes, without a copy. The caller keeps them
 	// alive and in place until the Memory is closed.
 	Borrow(b []byte) Memory

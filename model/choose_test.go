@@ -591,6 +591,63 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// Threads copy panels of slices for themselves where these leave room in their caches and are read often. Then all rows of B come from there,
+// each thread has read all of them, and nothing goes from one to the other.
+func TestOwnCopies(t *testing.T) {
+	for _, c := range []struct {
+		nnz                     int64
+		rows, rowBytes, threads int
+		want                    bool
+	}{
+		{16 * 2 * 1000, 1536, 512, 2, true},
+		{16*2*1000 - 1, 1536, 512, 2, false},
+		{16 * 2 * 1000, 1537, 512, 2, false},
+		{16 * 2 * 1000, 1536, 512, 3, false},
+		{16 * 1000, 1536, 512, 1, true},
+	} {
+		if got := OwnCopies(c.nnz, 1000, c.rows, c.rowBytes, c.threads, 1<<20); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+
+	const k, depth, cols = 512, 128, 4000
+	f := wide(2000, cols, 200)
+	for _, threads := range []int{1, 2, 4} {
+		for _, width := range []int{1000, 4000} { // the second does not fit
+			m := testMachine(threads)
+			m.NearBytes = 1 << 20
+			w := newWork(m, SpMM, f, k, 4, Tile{Tj: width, Tk: depth})
+			if want := width == 1000; w.own != want {
+				t.Fatalf("%d threads, panels of %d: own copies %v", threads, width, w.own)
+			}
+			if !w.own {
+				continue
+			}
+			w.readB()
+			shared := w.firstShared()
+			for l := shared; l < len(w.bytes); l++ {
+				if w.bytes[l] != 0 {
+					t.Errorf("%d threads: %v bytes of rows of B come from level %d", threads, w.bytes[l], l)
+				}
+			}
+			w.thread = 0
+			w.copies()
+			rows := float64(cols) * k / depth
+			others := rows * float64(threads-1)
+			want := others*m.Measured.GatherSeconds(shared, w.row, threads) + m.Measured.StreamSeconds(shared-1, (rows+others)*w.row, threads)
+			w.held(w.call(), func(l int, share float64) {
+				seconds := share * rows * m.Measured.GatherSeconds(l, w.row, threads)
+				if want += seconds; l == w.memory() {
+					want += copyLonger * seconds
+				}
+			})
+			if math.Abs(w.thread-want) > 1e-6*want {
+				t.Errorf("%d threads: copies take %v seconds, want %v", threads, w.thread, want)
+			}
+		}
+	}
+}
+
 // Long rows hide more of streams in SDDMM, and less in SpMM, within bounds; all do where all columns are together, without slices. Slices
 // hide nothing.
 func TestStreamsThatAreSeen(t *testing.T) {

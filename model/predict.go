@@ -48,6 +48,7 @@ type work struct {
 	panels float64 // a fraction where the last is narrower: most of the work is in full ones
 	slices float64
 	listed bool    // segments are: those of panels, and be it one of all columns
+	own    bool    // threads copy slices of B panel by panel, each for itself, see OwnCopies
 	last   bool    // the last column is apart, see LastApart
 	segs   float64 // segments of one slice, over all panels
 
@@ -77,7 +78,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	}
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	passes := float64(p.Panels) * w.slices
-	if w.copied() {
+	if w.copied() && !w.own {
 		passes += w.slices
 	}
 	if w.last && w.listed {
@@ -112,6 +113,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
+	w.own = w.listed && w.slices > 1 && m.firstShared() > 0 && OwnCopies(f.NNZ, f.Cols, min(tile.Tj, f.Cols), int(w.row), m.Threads, m.NearBytes)
 	w.near = m.firstShared()
 	w.again = w.againIn(between * w.capacity(w.near))
 	return w
@@ -301,7 +303,7 @@ func (w *work) hits(l int) (hits, beside float64) {
 	level := w.Measured.Levels[l]
 	if n := classesOf(w.row, level.SetBytes); n > 0 && w.f.classes != nil {
 		r, c, of = w.f.classes.of(n, w.Threads), c/float64(n), 1/float64(n)
-	} else if !level.Shared {
+	} else if !level.Shared && !w.own { // a copy of its own has all rows
 		parts = w.Threads
 	}
 	w.panelsOf(r, of, func(p *panel) {
@@ -334,6 +336,10 @@ func (w *work) readB() {
 		before = hits
 	}
 	w.mix(near, reused-near, beside)
+	if w.own { // the copy has just been made
+		w.gather(w.firstShared()-1, float64(w.f.ActiveCols)*w.slices)
+		return
+	}
 	// The first read of each row in a call finds what the call before left, or the copy.
 	left := w.call()
 	if w.copied() {
@@ -607,6 +613,13 @@ func (w *work) copies() {
 			w.thread += share * rows * copyLonger * w.Measured.GatherSeconds(from, w.row, w.Threads)
 		}
 	})
+	if w.own { // each of the others reads what the first brought near, and none writes farther than to its own cache
+		others, private := rows*float64(w.Threads-1), w.firstShared()-1
+		w.fetch(w.firstShared(), others, w.row)
+		w.thread += w.Measured.StreamSeconds(private, (rows+others)*w.row, w.Threads)
+		w.bytes[private] += (rows + others) * w.row
+		return
+	}
 	to := w.holding(float64(w.f.Cols) * w.row)
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row

@@ -1,7 +1,6 @@
 package pattern
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -132,29 +131,6 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 // gathered together, all or those of a panel.
 func (r *Resident) Near(host device.Host, rows, bytes int) bool {
 	return model.Near(r.NNZ, r.Cols, rows, bytes, host.Props().L2Bytes)
-}
-
-// RunPanels calls segments for the units of work of panels, one panel after the other, so that its rows of B stay in a cache, and beside
-// these piece for the pieces of rows of that panel, if pieces has any.
-func RunPanels(ctx context.Context, host device.Host, panels *tiling.Panels, segments func(tiling.PanelUnit), pieces [][]tiling.Unit, piece func(tiling.Unit)) error {
-	var some []tiling.Unit
-	for q := range panels.Count() {
-		if pieces != nil {
-			some = pieces[q]
-		}
-		work := panels.Units(q)
-		err := host.Run(ctx, len(some)+len(work), func(unit int) {
-			if unit < len(some) {
-				piece(some[unit])
-				return
-			}
-			segments(work[unit-len(some)])
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // UnitCost returns the number of non-zeros from which on a row is cut into pieces in Work.

@@ -192,7 +192,7 @@ func (s *Search) making(i int) (seconds float64) {
 		seconds = s.grid[i].Making * s.pat.profiling.Seconds()
 	}
 	if tile.Tk > 0 && tile.Tk < s.k {
-		if bytes := int64(s.pat.Cols) * int64(tile.Tk) * int64(s.elem); bytes > s.pat.stagedBytes() {
+		if bytes := s.pat.copiedBytes(tile, s.elem); bytes > s.pat.stagedBytes() {
 			seconds += float64(bytes) * touching
 		}
 	}

@@ -23,6 +23,16 @@ type Columns[T float32 | float64] struct {
 	Lo, Hi int
 	Data   []T
 	Stride int
+	Own    bool // where they are gathered panel by panel, each goroutine is to copy those of a panel for itself: see RunPanels
+}
+
+// RowBytes returns how far apart rows lie where they are gathered.
+func (c Columns[T]) RowBytes() int {
+	stride := c.Stride
+	if c.Own {
+		stride = padded[T](c.Hi - c.Lo)
+	}
+	return stride * int(unsafe.Sizeof(*new(T)))
 }
 
 // Slices calls do for slices of the rows of a dense matrix that operations on the CPU gather, one after the other, as asm.SliceEnd cuts
@@ -34,18 +44,21 @@ type Columns[T float32 | float64] struct {
 // in it. Whole rows are where they do not begin on cache lines and are read often: a row that begins anywhere touches a line
 // more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer. And so are rows whose last element is
 // apart (model.LastApart), for then they end on lines too.
-func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride, depth int, lastApart bool, do func(slice ...Columns[T]) error) error {
+func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int, tile model.Tile, lastApart bool, do func(slice ...Columns[T]) error) error {
+	depth := tile.Tk
 	if depth <= 0 || depth > cols {
 		depth = cols
 	}
 	for lo, hi := 0, 0; lo < cols; lo = hi {
 		hi = asm.SliceEnd(lo+depth, cols)
-		slice := []Columns[T]{{lo, hi, data[min(lo, len(data)):], stride}}
+		slice := []Columns[T]{{Lo: lo, Hi: hi, Data: data[min(lo, len(data)):], Stride: stride}}
 		if lastApart && hi == cols && hi-lo > 1 {
 			slice[0].Hi--
-			slice = append(slice, Columns[T]{hi - 1, hi, data[min(hi-1, len(data)):], stride})
+			slice = append(slice, Columns[T]{Lo: hi - 1, Hi: hi, Data: data[min(hi-1, len(data)):], Stride: stride})
 		}
-		if len(slice) > 1 || hi-lo < cols || copyPays[T](r, rows, cols, stride) {
+		if hi-lo < cols && r.ownCopies(tile.Tj, padded[T](hi-lo)*int(unsafe.Sizeof(*new(T)))) {
+			slice[0].Own = true
+		} else if len(slice) > 1 || hi-lo < cols || copyPays[T](r, rows, cols, stride) {
 			if err := copyRows(ctx, r, rows, slice); err != nil {
 				return err
 			}
@@ -69,6 +82,21 @@ func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 	}
 	host, ok := r.dev.(device.Host)
 	return ok && to <= line && 2*cols > to && cols > asm.Narrow && 2*int64(rows)*int64(to)*int64(unsafe.Sizeof(*new(T))) <= host.Props().L2Bytes
+}
+
+// ownCopies reports whether each goroutine copies slices of rows of B, of rowBytes bytes, panel by panel for itself, as model.OwnCopies says.
+func (r *Resident) ownCopies(panel, rowBytes int) bool {
+	host, ok := r.dev.(device.Host)
+	return ok && panel > 0 && model.OwnCopies(r.NNZ, r.Cols, min(panel, r.Cols), rowBytes, host.Threads(), host.Props().L2Bytes)
+}
+
+// copiedBytes returns how much memory copies of the slices of a tile take.
+func (r *Resident) copiedBytes(tile model.Tile, elemBytes int) int64 {
+	row, rows := int64(tile.Tk)*int64(elemBytes), int64(r.Cols)
+	if r.ownCopies(tile.Tj, int(row)) {
+		rows = int64(min(tile.Tj, r.Cols)) * int64(r.threads())
+	}
+	return rows * row
 }
 
 // padded returns the stride of copied rows of so many columns: whole lines, or half of one.

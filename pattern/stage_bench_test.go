@@ -7,6 +7,7 @@ import (
 
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/model"
 	"sddmmkit/pattern"
 )
 
@@ -28,7 +29,7 @@ func BenchmarkSlices(b *testing.B) {
 			defer m.Close()
 			slice := func(...pattern.Columns[float64]) error { return nil }
 			for b.Loop() {
-				if err := pattern.Slices(context.Background(), r, m.Host(), c.rows, c.cols, c.cols, c.depth, false, slice); err != nil {
+				if err := pattern.Slices(context.Background(), r, m.Host(), c.rows, c.cols, c.cols, model.Tile{Tk: c.depth}, false, slice); err != nil {
 					b.Fatal(err)
 				}
 			}

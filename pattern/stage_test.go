@@ -31,7 +31,7 @@ func full(rows, cols int) *sparse.Pattern {
 // stage returns whole rows as operations gather them, and their stride.
 func stage[T float32 | float64](ctx context.Context, r *pattern.Resident, data []T, rows, cols, stride int) (b []T, step int, err error) {
 	b, step = data, stride // of no columns there are no slices
-	err = pattern.Slices(ctx, r, data, rows, cols, stride, 0, false, func(s ...pattern.Columns[T]) error {
+	err = pattern.Slices(ctx, r, data, rows, cols, stride, model.Tile{}, false, func(s ...pattern.Columns[T]) error {
 		b, step = s[0].Data, s[0].Stride
 		return nil
 	})
@@ -157,7 +157,7 @@ func TestSlices(t *testing.T) {
 	}
 	var memory *float32
 	var ends []int
-	err := pattern.Slices(context.Background(), r, data, rows, k, k, 128, false, func(s ...pattern.Columns[float32]) error {
+	err := pattern.Slices(context.Background(), r, data, rows, k, k, model.Tile{Tk: 128}, false, func(s ...pattern.Columns[float32]) error {
 		lo, hi, got, stride := s[0].Lo, s[0].Hi, s[0].Data, s[0].Stride
 		if memory == nil {
 			memory = &got[0]
@@ -178,12 +178,12 @@ func TestSlices(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	calls := 0
-	err = pattern.Slices(context.Background(), r, data, rows, k, k, 128, false, func(...pattern.Columns[float32]) error { calls++; return broken })
+	err = pattern.Slices(context.Background(), r, data, rows, k, k, model.Tile{Tk: 128}, false, func(...pattern.Columns[float32]) error { calls++; return broken })
 	if !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("%d slices after an error (%v)", calls, err)
 	}
 	for _, size := range [][2]int{{0, 300}, {5, 0}} { // no rows, no columns
-		if err := pattern.Slices(context.Background(), r, []float32{}, size[0], size[1], k, 128, true, func(s ...pattern.Columns[float32]) error {
+		if err := pattern.Slices(context.Background(), r, []float32{}, size[0], size[1], k, model.Tile{Tk: 128}, true, func(s ...pattern.Columns[float32]) error {
 			if len(s[0].Data) > 0 {
 				t.Errorf("%v: %d elements", size, len(s[0].Data))
 			}
@@ -207,7 +207,7 @@ func TestLastApart(t *testing.T) {
 			dev = noMemory{cpu.New(2)}
 		}
 		calls := 0
-		err := pattern.Slices(context.Background(), upload(t, dev, full(1, rows)), data, rows, k, stride, 0, true, func(s ...pattern.Columns[float64]) error {
+		err := pattern.Slices(context.Background(), upload(t, dev, full(1, rows)), data, rows, k, stride, model.Tile{}, true, func(s ...pattern.Columns[float64]) error {
 			if len(s) != 2 || s[0].Lo != 0 || s[0].Hi != k-1 || s[1].Lo != k-1 || s[1].Hi != k {
 				t.Fatalf("%+v", s)
 			}

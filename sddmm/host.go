@@ -66,19 +66,19 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache, with the partial sums in P
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
-	k, depth := r.a.Cols, tile.Tk
+	k := r.a.Cols
 	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, r.b.Rows, k, int(unsafe.Sizeof(T(0))), asm.Block())
 	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
-		depth, lastApart = 0, false // partial sums would overwrite values that are still needed
+		tile.Tk, lastApart = 0, false // partial sums would overwrite values that are still needed
 	}
-	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, depth, lastApart, func(slice ...pattern.Columns[T]) error {
+	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
-			runs[n].op |= runs[n].near(host, pl.pat, r.b.Rows)
+			runs[n].op |= runs[n].near(host, pl.pat, r.b.Rows, c.RowBytes())
 		}
 		if tile.Tj > 0 {
-			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
+			if err := pl.runPanels(ctx, host, runs[0], slice[0], tile.Tj); err != nil {
 				return err
 			}
 			runs = runs[1:]
@@ -131,22 +131,22 @@ func (r *hostRun[T]) rows(from int) asm.Rows[T] {
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
 // panel stay in cache while the rows of A go past.
-func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], width int) error {
+func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], b pattern.Columns[T], width int) error {
 	panels, err := pl.pat.Panels(width)
 	if err != nil {
 		return err
 	}
 	panel := *r
-	panel.op |= r.near(host, pl.pat, min(width, r.b.Rows))
-	return pattern.RunPanels(ctx, host, panels, func(u tiling.PanelUnit) { panel.segments(u, panels) }, nil, nil)
+	panel.op |= r.near(host, pl.pat, min(width, r.b.Rows), b.RowBytes())
+	return pattern.RunPanels(ctx, host, pl.pat, panels, b, func(u tiling.PanelUnit, b pattern.Columns[T]) { panel.segments(u, panels, b) }, nil, nil)
 }
 
-// near returns asm.Near where the given number of rows of B are near, and asm.Cached where whole rows of A
+// near returns asm.Near where the given number of rows of B, so many bytes apart, are near, and asm.Cached where whole rows of A
 // stay in a shared one beside them: pieces of rows, which lie a row apart, are fetched early in any case.
-func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op asm.Op) {
+func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows, rowBytes int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
-	if !pat.Near(host, rows, r.b.Stride*size) {
+	if !pat.Near(host, rows, rowBytes) {
 		return 0
 	}
 	op = asm.Near

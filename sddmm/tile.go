@@ -8,6 +8,7 @@ import (
 	"sddmmkit/internal/asm"
 	"sddmmkit/internal/dialect"
 	"sddmmkit/model"
+	"sddmmkit/pattern"
 	"sddmmkit/tiling"
 )
 
@@ -84,12 +85,12 @@ func tileOnGPU[T Float, E device.Real](pl *Plan[T], k int) (tile model.Tile, set
 	return c.Tile, ok
 }
 
-// segments runs the inner loop over the segments of one unit of a panel.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels) {
+// segments runs the inner loop over the segments of one unit of a panel, whose rows of B are given.
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, b pattern.Columns[T]) {
 	segs, cols := panels.Segments[u.SegLo:u.SegHi], panels.ColIdx[u.At:]
 	if u.Slot >= 0 {
-		r.kernels.SDDMM(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.a.Row(int(segs[0].Row)), r.b.Data, r.b.Stride, cols, r.op, r.alpha, r.beta)
+		r.kernels.SDDMM(r.out[u.Lo:u.Hi], r.in[u.Lo:u.Hi], r.a.Row(int(segs[0].Row)), b.Data, b.Stride, cols, r.op, r.alpha, r.beta)
 		return
 	}
-	r.kernels.SDDMMSegments(r.out, r.in, r.rows(0), r.b.Data, r.b.Stride, cols, segs, r.op, r.alpha, r.beta)
+	r.kernels.SDDMMSegments(r.out, r.in, r.rows(0), b.Data, b.Stride, cols, segs, r.op, r.alpha, r.beta)
 }

@@ -64,7 +64,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
 	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))), asm.Block())
-	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile.Tk, lastApart, func(slice ...pattern.Columns[T]) error {
+	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
 		if tile.Tj > 0 && lastApart { // a single column is not tiled
 			if err := r.of(slice[:1]).runSlice(ctx, host, pat, tile); err != nil {
 				return err
@@ -122,7 +122,7 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 
 // near reports whether the given number of rows of B, which may have no columns, are near.
 func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) bool {
-	return len(r.b) > 0 && pat.Near(host, rows, r.b[0].Stride*int(unsafe.Sizeof(T(0))))
+	return len(r.b) > 0 && pat.Near(host, rows, r.b[0].RowBytes())
 }
 
 // batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for

@@ -108,9 +108,9 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 		return err
 	}
 	long, near := pat.UnitCost(), r.near(host, pat, min(width, pat.Cols))
-	segments := func(u tiling.PanelUnit) { r.segments(u, panels, long, near) }
+	segments := func(u tiling.PanelUnit, b pattern.Columns[T]) { r.segments(u, panels, b, long, near) }
 	piece := func(u tiling.Unit) { r.piece(u.Slot, u.Lo, u.Hi, r.collected()) }
-	return pattern.RunPanels(ctx, host, panels, segments, r.pieces(pat, panels), piece)
+	return pattern.RunPanels(ctx, host, pat, panels, r.b[0], segments, r.pieces(pat, panels), piece)
 }
 
 // pieces returns the pieces of rows that begin in each panel; nil where no row is in pieces.
@@ -129,15 +129,15 @@ func (r *hostRun[T]) pieces(pat *pattern.Resident, panels *tiling.Panels) [][]ti
 }
 
 // segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
-// non-zeros, which are done in pieces.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long int64, near bool) {
+// non-zeros, which are done in pieces. b are the panel's rows of B.
+func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, b pattern.Columns[T], long int64, near bool) {
 	collected := r.collected()
 	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
 	if u.Slot >= 0 && u.Lo != segs[0].Lo {
 		return // done whole with its first piece
 	}
 	if collected == nil {
-		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, r.b[0].Data, r.b[0].Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0, near)
+		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, b.Data, b.Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0, near)
 		return
 	}
 	for g, s := range segs {
@@ -145,7 +145,7 @@ func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, long in
 			asm.Prefetch(r.c.Row(int(segs[g+asm.RowsAhead].Row)))
 		}
 		if lo := r.rowPtr[s.Row]; r.rowPtr[s.Row+1]-lo < long {
-			r.addRows(r.c.Row(int(s.Row)), panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo, collected)
+			r.addColumns(r.c.Row(int(s.Row)), b, panels.ColIdx[at:], s.Lo, s.Lo+int64(s.N), r.beta == 0 && s.Lo == lo, collected)
 		}
 		at += int64(s.N)
 	}

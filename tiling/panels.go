@@ -24,8 +24,8 @@ type Panels struct {
 	Segments []Segment // panel by panel, in a panel by increasing row
 	Start    []int64   // the segments of panel q are Segments[Start[q]:Start[q+1]]
 
-	// ColIdx are the column indices in the order of the segments, so that a walk over a panel
-	// reads them one after the other and knows the columns of the segments to come. Those of a
+	// ColIdx are the column indices in the order of the segments, counted from the first column of their panel, so that a walk over a panel
+	// reads them one after the other, knows the columns of the segments to come, and finds rows of B in a copy of the panel, too. Those of a
 	// single panel are the pattern's own.
 	ColIdx []int32
 
@@ -86,15 +86,22 @@ func (p *Panels) gather(from *sparse.Pattern, threads int) {
 		return
 	}
 	p.ColIdx = make([]int32, from.NNZ())
+	local := func(to, cols []int32) {
+		first := cols[0] / int32(p.Width) * int32(p.Width)
+		for i, j := range cols {
+			to[i] = j - first
+		}
+	}
 	chunkLoop(threads, len(p.Work), func(n int) {
 		u := p.Work[n]
 		if u.Slot >= 0 {
-			copy(p.ColIdx[u.At:], from.ColIdx[u.Lo:u.Hi])
+			local(p.ColIdx[u.At:], from.ColIdx[u.Lo:u.Hi])
 			return
 		}
 		at := u.At
 		for _, s := range p.Segments[u.SegLo:u.SegHi] {
-			at += int64(copy(p.ColIdx[at:], from.ColIdx[s.Lo:s.Lo+int64(s.N)]))
+			local(p.ColIdx[at:], from.ColIdx[s.Lo:s.Lo+int64(s.N)])
+			at += int64(s.N)
 		}
 	})
 }

@@ -55,6 +55,11 @@ func (d *Device) Run(ctx context.Context, units int, body func(unit int)) error 
 	return parallel.Units(ctx, d.threads, units, body)
 }
 
+// RunWorkers implements device.Host.
+func (d *Device) RunWorkers(ctx context.Context, units int, body func(worker, unit int)) error {
+	return parallel.Workers(ctx, d.threads, units, body)
+}
+
 // Stream returns the queue, on which everything has always run already.
 func (d *Device) Stream() device.Stream { return stream{} }
 

@@ -74,6 +74,10 @@ func (f *failingHost) Run(ctx context.Context, units int, body func(unit int)) e
 	return f.host.Run(ctx, units, body)
 }
 
+func (f *failingHost) RunWorkers(ctx context.Context, units int, body func(worker, unit int)) error {
+	return f.host.RunWorkers(ctx, units, body)
+}
+
 type failingLauncher struct {
 	*failing
 	launcher device.Launcher
@@ -108,8 +112,8 @@ func (k *failingKernel) Launch(grid int64, block, shared int, args ...device.Arg
 
 // Threaded returns a Host that works on h with another number of threads.
 func Threaded(h device.Host, threads int) device.Host {
-	d := &hooked{host: h, threads: threads, run: func(ctx context.Context, units int, body func(int)) error {
-		return parallel.Units(ctx, threads, units, body)
+	d := &hooked{host: h, threads: threads, run: func(ctx context.Context, units int, body func(worker, unit int)) error {
+		return parallel.Workers(ctx, threads, units, body)
 	}}
 	d.Device, d.self = h, d
 	return d
@@ -117,8 +121,8 @@ func Threaded(h device.Host, threads int) device.Host {
 
 // watched returns a Host that works on h and calls before(unit) ahead of every unit of work.
 func watched(h device.Host, before func(unit int)) device.Host {
-	d := &hooked{host: h, threads: h.Threads(), run: func(ctx context.Context, units int, body func(int)) error {
-		return h.Run(ctx, units, func(u int) { before(u); body(u) })
+	d := &hooked{host: h, threads: h.Threads(), run: func(ctx context.Context, units int, body func(worker, unit int)) error {
+		return h.RunWorkers(ctx, units, func(worker, u int) { before(u); body(worker, u) })
 	}}
 	d.Device, d.self = h, d
 	return d
@@ -128,12 +132,16 @@ type hooked struct {
 	wrapped
 	host    device.Host
 	threads int
-	run     func(ctx context.Context, units int, body func(int)) error
+	run     func(ctx context.Context, units int, body func(worker, unit int)) error
 }
 
 func (d *hooked) Threads() int                  { return d.threads }
 func (d *hooked) Borrow(b []byte) device.Memory { return d.wrap(d.host.Borrow(b)) }
 func (d *hooked) Run(ctx context.Context, units int, body func(unit int)) error {
+	return d.run(ctx, units, func(_, unit int) { body(unit) })
+}
+
+func (d *hooked) RunWorkers(ctx context.Context, units int, body func(worker, unit int)) error {
 	return d.run(ctx, units, body)
 }
 

@@ -27,6 +27,11 @@ func Threads(n int) int {
 // it; then those left of the others' spans, so that unequal units balance. It stops drawing when ctx is done and then
 // returns ctx's error; a panic in body is raised again in the caller.
 func Units(ctx context.Context, threads, units int, body func(unit int)) error {
+	return Workers(ctx, threads, units, func(_, unit int) { body(unit) })
+}
+
+// Workers is Units with the number of the goroutine that calls body, below threads: what it keeps under that number no other one uses at the same time.
+func Workers(ctx context.Context, threads, units int, body func(worker, unit int)) error {
 	if units <= 0 {
 		return ctx.Err()
 	}
@@ -39,7 +44,7 @@ func Units(ctx context.Context, threads, units int, body func(unit int)) error {
 				return ctx.Err()
 			default:
 			}
-			body(u)
+			body(0, u)
 		}
 		return ctx.Err()
 	}
@@ -71,7 +76,7 @@ func Units(ctx context.Context, threads, units int, body func(unit int)) error {
 				if u >= s.end {
 					break
 				}
-				body(int(u))
+				body(worker, int(u))
 			}
 		}
 	}

@@ -156,3 +156,28 @@ func TestRangesCoverAll(t *testing.T) {
 		}
 	}
 }
+
+// Workers gives each goroutine a number of its own below threads, and every unit to one of them.
+func TestWorkers(t *testing.T) {
+	for _, threads := range []int{1, 2, 5} {
+		const units = 1000
+		busy := make([]atomic.Int32, threads)
+		var done [units]atomic.Int32
+		err := Workers(context.Background(), threads, units, func(worker, unit int) {
+			if busy[worker].Add(1) != 1 {
+				t.Errorf("%d threads: two goroutines are number %d", threads, worker)
+			}
+			done[unit].Add(1)
+			runtime.Gosched()
+			busy[worker].Add(-1)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for u := range done {
+			if n := done[u].Load(); n != 1 {
+				t.Fatalf("%d threads: unit %d was done %d times", threads, u, n)
+			}
+		}
+	}
+}
