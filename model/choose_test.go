@@ -599,11 +599,11 @@ func TestOwnCopies(t *testing.T) {
 		rows, rowBytes, threads int
 		want                    bool
 	}{
-		{16 * 2 * 1000, 1024, 512, 2, true},
-		{16*2*1000 - 1, 1024, 512, 2, false},
-		{16 * 2 * 1000, 1025, 512, 2, false},
-		{16 * 2 * 1000, 1024, 512, 3, false},
-		{16 * 1000, 1024, 512, 1, true},
+		{16 * 2 * 1000, 1536, 512, 2, true},
+		{16*2*1000 - 1, 1536, 512, 2, false},
+		{16 * 2 * 1000, 1537, 512, 2, false},
+		{16 * 2 * 1000, 1536, 512, 3, false},
+		{16 * 1000, 1536, 512, 1, true},
 	} {
 		if got := OwnCopies(c.nnz, 1000, c.rows, c.rowBytes, c.threads, 1<<20); got != c.want {
 			t.Errorf("%+v: %v", c, got)

@@ -44,7 +44,8 @@
 //     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
 //     the one before, as the profile counts them for each width, and in slices of K, and the lines of values of segments in panels, are gathered;
 //     but slices of rows that follow each other stream from memory, not hidden. Slices of B are copied from memory more slowly than
-//     rows are gathered, and lines of the copies change hands between threads.
+//     rows are gathered, and lines of the copies change hands between threads; but panels of slices that fit L2 and are read often each thread copies
+//     for itself (OwnCopies).
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //

@@ -131,7 +131,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (m device.Mea
 		}
 	}
 	m.Levels = ofRounds(rounds)
-	curve, err := b.sweep(points[1].bytes/2, size)
+	curve, least, err := b.sweep(points[1].bytes/2, size)
 	if err != nil {
 		return m, 0, err
 	}
@@ -139,7 +139,7 @@ func measure(ctx context.Context, p device.Props, g device.Gather) (m device.Mea
 		l := &m.Levels[i]
 		switch pt.name {
 		case "L2":
-			l.Bytes = capacity(curve, curve[0].seconds, at(curve, points[i+1].set), pt.bytes)
+			l.Bytes = capacity(least, least[0].seconds, at(least, points[i+1].set), pt.bytes)
 		case "L3":
 			l.Bytes = capacity(curve, at(curve, pt.set).seconds, curve[len(curve)-1], pt.bytes)
 			if m.Reach, err = b.reach(pt.set, size); err != nil {
@@ -339,11 +339,11 @@ type curvePoint struct {
 	seconds float64
 }
 
-// sweep measures working sets from least to most, three to an octave, all of them a few times, for others who use the caches
-// come and go. The median counts.
-func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
+// sweep measures working sets from one size to the most, three to an octave, all of them a few times, for others who use the caches
+// come and go. The medians are for caches that others always use, the least times for those of one core, which a neighbour on it uses at moments.
+func (b *bench) sweep(from, most int64) (medians, least []curvePoint, err error) {
 	var curve []curvePoint
-	for x := float64(least); x < float64(most); x *= math.Cbrt(2) {
+	for x := float64(from); x < float64(most); x *= math.Cbrt(2) {
 		curve = append(curve, curvePoint{set: int64(x)})
 	}
 	curve = append(curve, curvePoint{set: most})
@@ -352,7 +352,7 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 		for _, p := range curve {
 			s, err := b.seconds(sweepRow, p.set, p.set, b.threads, true)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			took[n] = append(took[n], s)
 		}
@@ -363,10 +363,12 @@ func (b *bench) sweep(least, most int64) ([]curvePoint, error) {
 			all = append(all, took[n][k])
 		}
 		slices.Sort(all)
-		curve[k].seconds = all[repeats/2]
+		medians = append(medians, curvePoint{curve[k].set, all[repeats/2]})
+		least = append(least, curvePoint{curve[k].set, all[0]})
 	}
-	calmCurve(curve)
-	return curve, nil
+	calmCurve(medians)
+	calmCurve(least)
+	return medians, least, nil
 }
 
 // calmCurve takes out disturbances: a smaller set takes no longer than a larger one.

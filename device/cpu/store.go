@@ -12,7 +12,7 @@ import (
 const CacheVariable = remember.Variable
 
 // storeVersion changes whenever what is measured does.
-const storeVersion = 14
+const storeVersion = 15
 
 // store keeps one measurement: a file that holds no good one is none.
 type store struct {
