@@ -184,7 +184,7 @@ func (t *tournament) run(gathered int, depths []int, keep ...model.Tile) error {
 }
 
 // turn returns the seconds per call of enough calls, after one that finds the caches as others left them, or of that
-// one where it is long: for all tiles that come near each other the same, or the one just below would gain what the other brings. Where others had the processors meanwhile it is taken again.
+// one where it is so long that this matters little. Where others had the processors meanwhile it is taken again.
 func turn(ctx context.Context, clock timer, threads int, call func() error) (float64, error) {
 	least := math.Inf(1)
 	for take := 0; take <= retakes; {
