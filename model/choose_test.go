@@ -330,22 +330,31 @@ func TestRowsApart(t *testing.T) {
 				t.Errorf("%v: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
 			}
 		}
-		// In slices no row follows another; but from memory those of rows that do take what a stream takes.
-		slices := Tile{Tj: f.Cols, Tk: 128}
-		near, far = m.Predict(op, f, 512, 4, slices), m.Predict(op, &apart, 512, 4, slices)
-		const memory, row = 3, 512.
-		left := survive(newWork(m, op, f, 512, 4, slices).call() / float64(m.Measured.Levels[memory-1].Bytes)) // in the cache before
-		rows := (1 - left) * (1 - 1./4) * 4 * float64(f.ActiveRows)
-		want := rows * (m.Measured.GatherSeconds(memory, row, 2) - m.Measured.StreamSeconds(memory, row, 2)) / 2
-		if got := far.Seconds - near.Seconds; want <= 0 || math.Abs(got-want) > 1e-9*far.Seconds {
-			t.Errorf("%v in slices: %v seconds more where three of four rows are empty, want %v", op, got, want)
-		}
-		for l := range near.Levels {
-			if a, b := near.Levels[l].Bytes, far.Levels[l].Bytes; math.Abs(a-b) > 1e-9*a {
-				t.Errorf("%v in slices: %v bytes of %s, want %v", op, b, near.Levels[l].Name, a)
+		// In slices no row follows another; but from memory those of rows that do take what a stream takes, in SDDMM long ones.
+		for _, depth := range []int{128, 256} {
+			slices := Tile{Tj: f.Cols, Tk: depth}
+			near, far = m.Predict(op, f, 512, 4, slices), m.Predict(op, &apart, 512, 4, slices)
+			const memory = 3
+			row := float64(4 * depth)
+			left := survive(newWork(m, op, f, 512, 4, slices).call() / float64(m.Measured.Levels[memory-1].Bytes)) // in the cache before
+			rows := (1 - left) * (1 - 1./4) * float64(512/depth) * float64(f.ActiveRows)
+			want := rows * (m.Measured.GatherSeconds(memory, row, 2) - m.Measured.StreamSeconds(memory, row, 2)) / 2
+			if want <= 0 {
+				t.Fatalf("rows of %v bytes: gathers and streams take as long", row)
+			}
+			if op == SDDMM && depth == 128 {
+				want = 0
+			}
+			if got := far.Seconds - near.Seconds; math.Abs(got-want) > 1e-9*far.Seconds {
+				t.Errorf("%v in slices of %d: %v seconds more where three of four rows are empty, want %v", op, depth, got, want)
+			}
+			for l := range near.Levels {
+				if a, b := near.Levels[l].Bytes, far.Levels[l].Bytes; math.Abs(a-b) > 1e-9*a {
+					t.Errorf("%v in slices of %d: %v bytes of %s, want %v", op, depth, b, near.Levels[l].Name, a)
+				}
 			}
 		}
-		small := wide(2000, 4000, 5)
+		slices, small := Tile{Tj: f.Cols, Tk: 128}, wide(2000, 4000, 5)
 		apart = *small
 		apart.Rows *= 4
 		if a, b := m.Predict(op, small, 512, 4, slices).Seconds, m.Predict(op, &apart, 512, 4, slices).Seconds; math.Abs(a-b) > 1e-9*a {
@@ -400,7 +409,7 @@ func TestNearerIsNoSlower(t *testing.T) {
 	}
 }
 
-// A row takes longer from a shared cache the more of it rows of B fill, by Full, and if it is short, by scattered where a panel has manyBytes. From
+// A row takes longer from a shared cache the more of it rows of B fill, by Full and less where it is short, and if it is short, by scattered where a panel has manyBytes. From
 // a thread's own and from memory it takes as long as ever.
 func TestFilledCaches(t *testing.T) {
 	m := testMachine(2)
@@ -430,8 +439,12 @@ func TestFilledCaches(t *testing.T) {
 			t.Errorf("%d rows of K = %d from %s: %v times one alone, want %v", c.columns, c.k, m.Measured.Levels[c.l].Name, got, c.want)
 		}
 	}
-	m.Full = 0.3
 	capacity := int(m.Measured.Levels[shared].Bytes)
+	short := seconds(shared, capacity/2/128, 32)
+	m.Full = 0.3
+	if got, want := seconds(shared, capacity/2/128, 32)/short, 1+0.15*(fullShort+(1-fullShort)/4); math.Abs(got-want) > 1e-3 {
+		t.Errorf("half of %s in rows of 128 bytes: %v times as long as where nothing fills, want %v", m.Measured.Levels[shared].Name, got, want)
+	}
 	if got := seconds(shared, capacity/2/512, 128) / alone(shared, 128); math.Abs(got-1.15) > 1e-3 {
 		t.Errorf("half of %s: %v times a row alone, want 1.15", m.Measured.Levels[shared].Name, got)
 	}

@@ -37,13 +37,13 @@
 //   - What passes through once in a call, S bytes in all, is in the first cache that holds all of it for the next; of more than a shared
 //     cache of C bytes holds, it still has a share h = exp(−(1 − h)·S/C), as if it replaced lines at random.
 //   - Each level of memory delivers rows at the rate that was measured for their length
-//     (device.Measured), a shared one more slowly where rows of B fill it; rows from a thread's own caches between others take longer than
+//     (device.Measured), a shared one more slowly where rows of B fill it, long ones most; rows from a thread's own caches between others take longer than
 //     both by themselves (device.Mixing), those that the inner loops leave to the hardware's prefetchers a little less (Near), and so do
 //     long ones of SDDMM from shared caches and memory without panels and slices, and those of SpMM a little more. What is
 //     read or written in order of address streams, half hidden behind the rest: more of it without panels, more in SDDMM and less in SpMM
 //     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
 //     the one before, as the profile counts them for each width, and in slices of K, and the lines of values of segments in panels, are gathered;
-//     but slices of rows that follow each other stream from memory, not hidden. Slices of B are copied from memory more slowly than
+//     but slices of rows that follow each other stream from memory, not hidden, short ones of A apart. Slices of B are copied from memory more slowly than
 //     rows are gathered, and lines of the copies change hands between threads; but panels of slices that fit L2 and are read often each thread copies
 //     for itself (OwnCopies).
 //

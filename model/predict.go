@@ -386,7 +386,8 @@ func (w *work) gather(l int, rows float64) {
 	}
 	if w.Measured.Levels[l].Shared && l < w.memory() { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
-		seconds *= (1 + w.Full*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
+		short := fullShort + (1-fullShort)*min(w.row/SliceBytes, 1)
+		seconds *= (1 + w.Full*short*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
 	}
 	if w.Measured.Levels[l].Shared {
 		long := min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)
@@ -419,7 +420,7 @@ func (w *work) scattered(panel float64) float64 {
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
 // follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. But of memory slices of rows
-// that follow each other take what streams take, and all of it.
+// that follow each other take what streams take, and all of it; those of SDDMM where they are longer than SliceBytes.
 func (w *work) rows() {
 	times, memory := w.segs*w.slices, w.memory()
 	next := w.f.next(float64(w.f.Cols) / w.panels) // share of the rows that follow the one before
@@ -430,7 +431,7 @@ func (w *work) rows() {
 	w.held(w.call(), func(l int, share float64) {
 		w.thread += share * times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 		apart := share * times * (1 - next) * (1 - w.again)
-		if l == memory {
+		if l == memory && (w.op != SDDMM || w.row > SliceBytes) {
 			bytes := apart * sliced * w.row
 			w.thread += w.Measured.StreamSeconds(l, bytes, w.Threads)
 			w.bytes[l] += bytes
