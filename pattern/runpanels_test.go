@@ -37,6 +37,7 @@ func TestRunPanels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := upload(t, c.dev, full(c.rows, cols))
 			host := c.dev.(device.Host)
+			c.own = c.own && host.Props().L2Bytes > 0 // else nobody knows what fits
 			panels, err := r.Panels(width)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestRunPanels(t *testing.T) {
 				if c.own {
 					least = int64(c.threads * width * 128 * 4)
 				}
-				if took < least || !c.own && slice == 0 && c.rows == rows && took > 0 { // of memory only the first allocation fails
+				if took < least || c.name == "no memory" && slice == 0 && took > 0 { // only the first allocation fails
 					t.Errorf("slice %d: copies take %d bytes, want %d", slice, took, least)
 				}
 				slice++
