@@ -144,10 +144,11 @@ func Near(nnz int64, all, rows, rowBytes int, cache int64) bool {
 
 // OwnCopies reports whether threads copy slices of rows of B panel by panel, each for itself: the rows of a panel, of rowBytes bytes each, leave
 // room in a private cache of so many bytes, and all rows of B are read so often, nnz times together, that it matters little that every thread copies
-// them. With 12 reads by a thread and panels that filled the cache a call took 1.1 times as long, with 25 and more 0.95 times on average (ADR 7).
-func OwnCopies(nnz int64, all, rows, rowBytes, threads int, cache int64) bool {
+// them. With 12 reads by a thread and panels that filled the cache a call took 1.1 times as long, with 25 and more 0.95 times on average (ADR 7). Not so
+// where rows are in pieces, which SpMM does at once for all panels, from copies for all: without these 500 rows of 10000 took 1.2 times as long.
+func OwnCopies(nnz int64, all, rows, rowBytes, threads int, cache int64, inPieces bool) bool {
 	const often = 16 // reads by a thread
-	return 4*int64(rows)*int64(rowBytes) <= 3*cache && nnz >= often*int64(threads)*int64(all)
+	return !inPieces && 4*int64(rows)*int64(rowBytes) <= 3*cache && nnz >= often*int64(threads)*int64(all)
 }
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the

@@ -610,15 +610,16 @@ func TestOwnCopies(t *testing.T) {
 	for _, c := range []struct {
 		nnz                     int64
 		rows, rowBytes, threads int
-		want                    bool
+		pieces, want            bool
 	}{
-		{16 * 2 * 1000, 1536, 512, 2, true},
-		{16*2*1000 - 1, 1536, 512, 2, false},
-		{16 * 2 * 1000, 1537, 512, 2, false},
-		{16 * 2 * 1000, 1536, 512, 3, false},
-		{16 * 1000, 1536, 512, 1, true},
+		{16 * 2 * 1000, 1536, 512, 2, false, true},
+		{16 * 2 * 1000, 1536, 512, 2, true, false},
+		{16*2*1000 - 1, 1536, 512, 2, false, false},
+		{16 * 2 * 1000, 1537, 512, 2, false, false},
+		{16 * 2 * 1000, 1536, 512, 3, false, false},
+		{16 * 1000, 1536, 512, 1, false, true},
 	} {
-		if got := OwnCopies(c.nnz, 1000, c.rows, c.rowBytes, c.threads, 1<<20); got != c.want {
+		if got := OwnCopies(c.nnz, 1000, c.rows, c.rowBytes, c.threads, 1<<20, c.pieces); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

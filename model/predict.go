@@ -113,7 +113,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 		w.segs = f.segments(float64(tile.Tj))
 	}
 	w.row = w.lined(float64(depth) * w.elem)
-	w.own = w.listed && w.slices > 1 && m.firstShared() > 0 && OwnCopies(f.NNZ, f.Cols, min(tile.Tj, f.Cols), int(w.row), m.Threads, m.NearBytes)
+	w.own = w.listed && w.slices > 1 && m.firstShared() > 0 && OwnCopies(f.NNZ, f.Cols, min(tile.Tj, f.Cols), int(w.row), m.Threads, m.NearBytes, f.InPieces)
 	w.near = m.firstShared()
 	w.again = w.againIn(between * w.capacity(w.near))
 	return w

@@ -17,6 +17,7 @@ type Profile struct {
 	NNZ        int64
 	ActiveRows int64 // rows with a non-zero
 	ActiveCols int64 // columns with one: estimated from a sample where there are many
+	InPieces   bool  // a row is so long that it is more than one unit of work (tiling.Cut)
 
 	// Segments[s] is the number of segments with panels of 2^s columns. It is nil where rows are not
 	// sorted: there are no panels then.
@@ -38,6 +39,7 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
 	f.countNonZeros(p, threads)
 	f.ActiveCols = int64(f.all.columns)
+	f.InPieces = hasRowOf(p, tiling.UnitCost(p))
 	if s, err := tiling.SegmentCounts(p, threads); err == nil {
 		f.Segments, f.following = s, tiling.FollowingShares(p, threads)
 	}
@@ -51,6 +53,16 @@ func NewProfile(p *sparse.Pattern, threads int) *Profile {
 		}
 	}
 	return f
+}
+
+// hasRowOf reports whether a row has as many non-zeros, or more.
+func hasRowOf(p *sparse.Pattern, nnz int64) bool {
+	for i := range p.Rows {
+		if p.RowPtr[i+1]-p.RowPtr[i] >= nnz {
+			return true
+		}
+	}
+	return false
 }
 
 // countNonZeros looks at the non-zeros row by row.

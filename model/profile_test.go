@@ -132,6 +132,19 @@ func TestProfile(t *testing.T) {
 	}
 }
 
+// The profile knows of rows in pieces what units of work do.
+func TestInPieces(t *testing.T) {
+	for _, n := range []int{0, 2047, 2048, 3000} {
+		p := &sparse.Pattern{Rows: 2, Cols: 5000, RowPtr: []int64{0, 0, int64(n)}}
+		for j := range int32(n) {
+			p.ColIdx = append(p.ColIdx, j)
+		}
+		if got, want := NewProfile(p, 1).InPieces, tiling.Cut(p, tiling.UnitCost(p)).Slots > 0; got != want || want != (n >= 2048) {
+			t.Errorf("a row of %d non-zeros: in pieces %v, want %v", n, got, want)
+		}
+	}
+}
+
 // Between powers of two the number of segments lies between theirs.
 func TestSegmentsBetween(t *testing.T) {
 	f := NewProfile(uniform(rand.New(rand.NewPCG(5, 6)), 200, 1000, 20), 1)

@@ -49,12 +49,17 @@ func (c Columns[T]) from(row int) Columns[T] {
 
 // ownRows are copies of the rows of B of a panel, one for each goroutine. Each lies in the second cache of its core, and is written over for the
 // next panel: that takes little longer than to read those rows, where all that threads copy for each other goes from one's cache to the other's,
-// which took 7 ns a line on cores of a Zen 4 with an L3 each.
+// which took 7 ns a line on a Zen 4 while its two threads were far apart (ADR 7, one L3 or two).
 type ownRows[T float32 | float64] struct {
-	copies []Columns[T]
-	panel  []int // that a copy is of
-	rows   int   // of B
-	width  int   // rows of a panel
+	copies []ownCopy[T]
+	rows   int // of B
+	width  int // rows of a panel
+}
+
+// ownCopy is the copy of one goroutine.
+type ownCopy[T float32 | float64] struct {
+	Columns[T]
+	panel int // that it is of, −1 for none
 }
 
 // newOwnRows returns nil where there is no memory.
@@ -68,17 +73,17 @@ func newOwnRows[T float32 | float64](host device.Host, r *Resident, b Columns[T]
 		return nil
 	}
 	for w := range host.Threads() {
-		o.copies = append(o.copies, Columns[T]{Lo: b.Lo, Hi: b.Hi, Data: memory[w*each:][:each], Stride: stride})
-		o.panel = append(o.panel, -1)
+		o.copies = append(o.copies, ownCopy[T]{Columns[T]{Lo: b.Lo, Hi: b.Hi, Data: memory[w*each:][:each], Stride: stride}, -1})
 	}
 	return o
 }
 
 // of returns a goroutine's copy of panel q, whose rows are given.
 func (o *ownRows[T]) of(worker, q int, rows Columns[T]) Columns[T] {
-	if o.panel[worker] != q {
-		o.copies[worker].copyFrom(rows, 0, min(o.width, o.rows-q*o.width))
-		o.panel[worker] = q
+	c := &o.copies[worker]
+	if c.panel != q {
+		c.copyFrom(rows, 0, min(o.width, o.rows-q*o.width))
+		c.panel = q
 	}
-	return o.copies[worker]
+	return c.Columns
 }

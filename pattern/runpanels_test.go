@@ -92,3 +92,26 @@ func TestRunPanels(t *testing.T) {
 		})
 	}
 }
+
+// Rows in pieces are done for all panels at once, and so a slice is copied for all.
+func TestNoOwnCopiesForPieces(t *testing.T) {
+	const rows, k = 40, 300
+	if cpu.New(1).Props().L2Bytes == 0 {
+		t.Skip("nobody knows what fits in a cache here")
+	}
+	for _, c := range []struct {
+		cols int
+		own  bool
+	}{{1500, true}, {3000, false}} {
+		r := upload(t, cpu.New(1), full(rows, c.cols))
+		err := pattern.Slices(context.Background(), r, make([]float32, c.cols*k), c.cols, k, k, model.Tile{Tj: 64, Tk: 128}, false, func(s ...pattern.Columns[float32]) error {
+			if s[0].Own != c.own {
+				t.Errorf("rows of %d non-zeros: own copies %v, want %v", c.cols, s[0].Own, c.own)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -36,14 +36,14 @@ func (c Columns[T]) RowBytes() int {
 }
 
 // Slices calls do for slices of the rows of a dense matrix that operations on the CPU gather, one after the other, as asm.SliceEnd cuts
-// slices of depth columns, 0 for all. Row i is data[i·stride:][:cols]. With lastApart the last column is one by itself, and do gets it
+// slices of tile.Tk columns, 0 for all. Row i is data[i·stride:][:cols]. With lastApart the last column is one by itself, and do gets it
 // behind the slice before it. All may be copies where that pays, which the next slice and the next call write over, in memory that r
 // keeps; without memory there are none.
 //
 // Slices are copied, for where they lie a row apart they share few sets of a cache, and the memory for one after the other stays
 // in it. Whole rows are where they do not begin on cache lines and are read often: a row that begins anywhere touches a line
 // more, and vectors loaded from it lie across two: with rows of 31 floats that took a third longer. And so are rows whose last element is
-// apart (model.LastApart), for then they end on lines too.
+// apart (model.LastApart), for then they end on lines too. Slices that RunPanels is to copy panel by panel (Columns.Own) are not.
 func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, rows, cols, stride int, tile model.Tile, lastApart bool, do func(slice ...Columns[T]) error) error {
 	depth := tile.Tk
 	if depth <= 0 || depth > cols {
@@ -87,7 +87,7 @@ func copyPays[T float32 | float64](r *Resident, rows, cols, stride int) bool {
 // ownCopies reports whether each goroutine copies slices of rows of B, of rowBytes bytes, panel by panel for itself, as model.OwnCopies says.
 func (r *Resident) ownCopies(panel, rowBytes int) bool {
 	host, ok := r.dev.(device.Host)
-	return ok && panel > 0 && model.OwnCopies(r.NNZ, r.Cols, min(panel, r.Cols), rowBytes, host.Threads(), host.Props().L2Bytes)
+	return ok && panel > 0 && model.OwnCopies(r.NNZ, r.Cols, min(panel, r.Cols), rowBytes, host.Threads(), host.Props().L2Bytes, r.Work.Slots > 0)
 }
 
 // copiedBytes returns how much memory copies of the slices of a tile take.

@@ -17,8 +17,9 @@ import (
 type hostRun[T Float] struct {
 	rowPtr      []int64
 	colIdx      []int32
-	a, b        dense.Matrix[T]
-	in, out     []T // values of S and P
+	a           dense.Matrix[T]
+	b           pattern.Columns[T] // that are gathered
+	in, out     []T                // values of S and P
 	op          asm.Op
 	alpha, beta T
 	kernels     asm.Kernels[T]
@@ -26,9 +27,10 @@ type hostRun[T Float] struct {
 
 // runHost is the CPU path.
 func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, alpha T, s *device.Buffer[T], a, b *dense.Resident[T], beta T, p *device.Buffer[T]) error {
+	whole := b.Host()
 	r := hostRun[T]{
 		rowPtr: pl.pat.RowPtr.Host(), colIdx: pl.pat.ColIdx.Host(),
-		a: a.Host(), b: b.Host(), out: p.Host(),
+		a: a.Host(), b: pattern.Columns[T]{Hi: whole.Cols, Data: whole.Data, Stride: whole.Stride}, out: p.Host(),
 		op: asm.Op(f), alpha: alpha, beta: beta,
 		kernels: asm.For[T](),
 	}
@@ -66,19 +68,19 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache, with the partial sums in P
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
-	k := r.a.Cols
-	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, r.b.Rows, k, int(unsafe.Sizeof(T(0))), asm.Block())
+	k, rows := r.a.Cols, pl.pat.Cols // of B
+	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, rows, k, int(unsafe.Sizeof(T(0))), asm.Block())
 	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
 		tile.Tk, lastApart = 0, false // partial sums would overwrite values that are still needed
 	}
-	return pattern.Slices(ctx, pl.pat, r.b.Data, r.b.Rows, k, r.b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
+	return pattern.Slices(ctx, pl.pat, r.b.Data, rows, k, r.b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
-			runs[n].op |= runs[n].near(host, pl.pat, r.b.Rows, c.RowBytes())
+			runs[n].op |= runs[n].near(host, pl.pat, rows)
 		}
 		if tile.Tj > 0 {
-			if err := pl.runPanels(ctx, host, runs[0], slice[0], tile.Tj); err != nil {
+			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
 				return err
 			}
 			runs = runs[1:]
@@ -90,7 +92,7 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 // of returns the run for columns of A and B.
 func (r *hostRun[T]) of(c pattern.Columns[T]) *hostRun[T] {
 	s := *r
-	s.a, s.b = r.a.Columns(c.Lo, c.Hi), dense.Matrix[T]{Rows: r.b.Rows, Cols: c.Hi - c.Lo, Stride: c.Stride, Data: c.Data}
+	s.a, s.b = r.a.Columns(c.Lo, c.Hi), c
 	if c.Lo > 0 {
 		s.op |= asm.Continue
 	}
@@ -131,22 +133,22 @@ func (r *hostRun[T]) rows(from int) asm.Rows[T] {
 
 // runPanels goes over panels of columns, one after the other, so that the rows of B that belong to a
 // panel stay in cache while the rows of A go past.
-func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], b pattern.Columns[T], width int) error {
+func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T], width int) error {
 	panels, err := pl.pat.Panels(width)
 	if err != nil {
 		return err
 	}
 	panel := *r
-	panel.op |= r.near(host, pl.pat, min(width, r.b.Rows), b.RowBytes())
-	return pattern.RunPanels(ctx, host, pl.pat, panels, b, func(u tiling.PanelUnit, b pattern.Columns[T]) { panel.segments(u, panels, b) }, nil, nil)
+	panel.op |= r.near(host, pl.pat, min(width, pl.pat.Cols))
+	return pattern.RunPanels(ctx, host, pl.pat, panels, r.b, func(u tiling.PanelUnit, b pattern.Columns[T]) { panel.segments(u, panels, b) }, nil, nil)
 }
 
-// near returns asm.Near where the given number of rows of B, so many bytes apart, are near, and asm.Cached where whole rows of A
+// near returns asm.Near where the given number of rows of B are near, and asm.Cached where whole rows of A
 // stay in a shared one beside them: pieces of rows, which lie a row apart, are fetched early in any case.
-func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows, rowBytes int) (op asm.Op) {
+func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
-	if !pat.Near(host, rows, rowBytes) {
+	if !pat.Near(host, rows, r.b.RowBytes()) {
 		return 0
 	}
 	op = asm.Near

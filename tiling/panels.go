@@ -3,6 +3,7 @@ package tiling
 import (
 	"fmt"
 	"math"
+	"sort"
 
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
@@ -86,21 +87,22 @@ func (p *Panels) gather(from *sparse.Pattern, threads int) {
 		return
 	}
 	p.ColIdx = make([]int32, from.NNZ())
-	local := func(to, cols []int32) {
-		first := cols[0] / int32(p.Width) * int32(p.Width)
-		for i, j := range cols {
-			to[i] = j - first
-		}
-	}
 	chunkLoop(threads, len(p.Work), func(n int) {
 		u := p.Work[n]
+		first := int32((sort.SearchInts(p.WorkStart, n+1) - 1) * p.Width)
+		local := func(at int64, cols []int32) {
+			to := p.ColIdx[at:][:len(cols)]
+			for i, j := range cols {
+				to[i] = j - first
+			}
+		}
 		if u.Slot >= 0 {
-			local(p.ColIdx[u.At:], from.ColIdx[u.Lo:u.Hi])
+			local(u.At, from.ColIdx[u.Lo:u.Hi])
 			return
 		}
 		at := u.At
 		for _, s := range p.Segments[u.SegLo:u.SegHi] {
-			local(p.ColIdx[at:], from.ColIdx[s.Lo:s.Lo+int64(s.N)])
+			local(at, from.ColIdx[s.Lo:s.Lo+int64(s.N)])
 			at += int64(s.N)
 		}
 	})
