@@ -134,12 +134,18 @@ func Depths(k, elemBytes int) []int {
 }
 
 // Near reports whether the inner loops of CPUs take a panel of rows of B, of rowBytes bytes each, for near, and leave most of a row to the
-// hardware's prefetchers: its rows fit a cache of cache bytes, and a call reads so much of each, of nnz non-zeros on all rows of B, that
+// hardware's prefetchers: its rows take no more than twice a private cache of cache bytes, or six times where they are longer than SliceBytes, for the
+// prefetchers bring most of these from a shared cache as well; and a call reads so much of each, of nnz non-zeros on all rows of B, that
 // it matters little that the first read, from farther away, takes longer for it. With 8 reads of 512 bytes a call took up to 1.3 times as long,
-// with 41 1.1, with 51 and 244 0.9 to 1.
+// with 41 1.1, with 51 and 244 0.9 to 1; with rows of 512 bytes in four times the cache 0.93 to 1.05, of 2 KB in six times 0.8 to 1, in ten and more 0.84
+// to 1.2 (ADR 8).
 func Near(nnz int64, all, rows, rowBytes int, cache int64) bool {
 	const often = 24 << 10 // bytes
-	return int64(rows)*int64(rowBytes) <= cache && nnz*int64(rowBytes) >= often*int64(all)
+	times := int64(2)
+	if rowBytes > SliceBytes {
+		times = 6
+	}
+	return int64(rows)*int64(rowBytes) <= times*cache && nnz*int64(rowBytes) >= often*int64(all)
 }
 
 // OwnCopies reports whether threads copy slices of rows of B panel by panel, each for itself: the rows of a panel, of rowBytes bytes each, leave

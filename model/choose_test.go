@@ -497,7 +497,7 @@ func TestMixing(t *testing.T) {
 	}
 }
 
-// Rows of B are near in a panel that fits the cache, if a call reads enough of each.
+// Rows of B are near in a panel of at most twice a cache, long ones six times, if a call reads enough of each.
 func TestNear(t *testing.T) {
 	const l2, all, reads = 1 << 20, 100_000, 48 // 24 KB of rows of 512 bytes
 	for _, c := range []struct {
@@ -506,7 +506,10 @@ func TestNear(t *testing.T) {
 		want       bool
 	}{
 		{reads * all, l2 / 512, 512, true},
-		{reads * all, l2/512 + 1, 512, false},
+		{reads * all, 2 * l2 / 512, 512, true},
+		{reads * all, 2*l2/512 + 1, 512, false},
+		{reads * all, 6 * l2 / 1024, 1024, true},
+		{reads * all, 6*l2/1024 + 1, 1024, false},
 		{reads*all - 1, l2 / 512, 512, false},
 		{reads / 4 * all, l2 / 2048, 2048, true},
 		{1 << 40, 1 << 30, 2048, false}, // 2 TB
@@ -526,7 +529,8 @@ func TestNear(t *testing.T) {
 			level, k, tj, block int
 			want                float64
 		}{
-			{private, 128, 2000, block, less}, {private, 128, 2500, block, 1}, {private, 128, 0, block, 1}, {private, 512, 500, block, less},
+			{private, 128, 2000, block, less}, {private, 128, 2500, block, less}, {private, 128, 5000, block, 1}, {private, 128, 0, block, 1},
+			{private, 512, 500, block, less}, {private, 512, 3000, block, less}, {private, 512, 5000, block, 1},
 			{private, 64, 2000, block, 1}, {shared, 128, 2000, block, 1}, {private, 128, 2000, 512, less}, {private, 128, 2000, 0, 1},
 		} {
 			seconds := func(nearBytes int64) float64 {

@@ -56,7 +56,7 @@ type Machine struct {
 	// Block is the bytes of a row of C that SpMM does at a time, 0 for all of it.
 	Block int
 
-	// NearBytes are those of the cache that a panel must fit for its rows to be near, as Near says, and for copies of its own, as OwnCopies says.
+	// NearBytes are those of the private cache by which Near and OwnCopies say how large a panel may be.
 	NearBytes int64
 }
 
