@@ -653,6 +653,7 @@ func TestOwnCopies(t *testing.T) {
 			rows := float64(cols) * k / depth
 			others := rows * float64(threads-1)
 			want := others*m.Measured.GatherSeconds(shared, w.row, threads) + m.Measured.StreamSeconds(shared-1, (rows+others)*w.row, threads)
+			want += (rows + others) * w.row / 64 * ownLine
 			w.held(w.call(), func(l int, share float64) {
 				seconds := share * rows * m.Measured.GatherSeconds(l, w.row, threads)
 				if want += seconds; l == w.memory() {

@@ -153,6 +153,11 @@ const (
 	// the first of three runs on each 0.5 to 0.8 ms longer than the second; on a Zen 4 0.7 to 0.9 and 0.1 to 0.5.
 	handOver = 5e-9
 
+	// ownLine is what a line takes more where a thread copies it for itself, in a call, than to read and to write it. Of rows of 512 bytes and of 1 KB,
+	// kos and 8192²: 37 to 41 and 63 to 81 ns, 55 to 65 and 90 to 115 on a Xeon and a Zen 4, where rates say 18 to 24 and 22 to 43, and 43 and 70 on
+	// the Zen 4 for 8192². A copy alone takes what rates say.
+	ownLine = 2e-9
+
 	// nearSDDMM and nearSpMM are how many times as long a row of more than nearLeast bytes takes from a cache of the thread where it is near.
 	// Kos and 8192² in panels that fit L2, the loops by turns: 0.96 to 1 and 0.85 to 0.96 of the time of a call, on a Xeon and a Zen 4.
 	nearSDDMM, nearSpMM = 0.97, 0.9

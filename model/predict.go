@@ -614,9 +614,10 @@ func (w *work) copies() {
 			w.thread += share * rows * copyLonger * w.Measured.GatherSeconds(from, w.row, w.Threads)
 		}
 	})
-	if w.own { // each of the others reads what the first brought near, and none writes farther than to its own cache
+	if w.own { // each of the others reads what the first brought near, and all write to their own caches
 		others, private := rows*float64(w.Threads-1), w.firstShared()-1
 		w.fetch(w.firstShared(), others, w.row)
+		w.thread += (rows + others) * w.row / float64(w.Line) * ownLine
 		w.thread += w.Measured.StreamSeconds(private, (rows+others)*w.row, w.Threads)
 		w.bytes[private] += (rows + others) * w.row
 		return
