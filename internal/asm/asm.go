@@ -27,7 +27,7 @@ const (
 	Continue Op = 4  // d starts from p, where an earlier slice of K left it
 	Partial  Op = 8  // d is left in p, without the epilogue
 	Beta     Op = 16 // beta·p is added
-	Near     Op = 32 // rows of B are in a cache of the thread: fewer of their lines are fetched early
+	Near     Op = 32 // rows of B are in a cache of the thread or not far beyond it: fewer of their lines are fetched early
 	Cached   Op = 64 // rows of A are in a cache that threads share: long ones with many non-zeros are not fetched early
 )
 

@@ -9,8 +9,8 @@ import (
 // push what waits for its use out of the first cache.
 const bytesAhead = 8192
 
-// Where rows of B are in a cache of the thread, of those longer than shortRow only the first nearBytes are fetched: the hardware's
-// prefetchers follow, and to read each line twice, early and for its use, costs more than they miss. From memory it does not.
+// Where rows of B are near, in a cache of the thread or not far beyond it, of those longer than shortRow only the first nearBytes are fetched: the
+// hardware's prefetchers follow, and to read each line twice, early and for its use, costs more than they miss. From memory it does not.
 const (
 	shortRow  = 256
 	nearBytes = 128
@@ -19,8 +19,7 @@ const (
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.
 func rowsAhead(bytes int) int { return max(bytesAhead/bytes, 4) }
 
-// fetchRow fetches what is worth fetching of a row of B of the given bytes. testNear sets the zero flag unless it is in a cache of
-// the thread.
+// fetchRow fetches what is worth fetching of a row of B of the given bytes. testNear sets the zero flag unless it is near.
 func (k *kernels) fetchRow(row reg.GPVirtual, bytes int, testNear func(), label string) {
 	if bytes <= shortRow {
 		k.fetchLines(row, 0, bytes)

@@ -23,7 +23,7 @@ const (
 	opContinue = 4  // start from the partial sums in p
 	opPartial  = 8  // leave partial sums in p, without the epilogue
 	opBeta     = 16 // add beta·p
-	opNear     = 32 // rows of B are in a cache of the thread
+	opNear     = 32 // rows of B are near
 	opCached   = 64 // rows of A are in one that threads share
 )
 
@@ -103,7 +103,7 @@ func (k *kernels) sddmm() {
 type dotGroup struct {
 	rows int
 	full bool
-	near bool // in a cache of the thread
+	near bool // see fetchRow
 	used int  // it has just so many, and cols more than they fetch ahead, if not 0
 
 	beside func(r int) // generates what goes with row r, if not nil
