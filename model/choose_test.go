@@ -813,3 +813,35 @@ func TestLastApart(t *testing.T) {
 		t.Error("no rows")
 	}
 }
+
+// A last column apart takes a pass of its own, which reads indices and values once more after panels; but not where SpMM does it with the others.
+func TestLastColumn(t *testing.T) {
+	f := wide(1000, 1000, 200)
+	for _, c := range []struct {
+		op    Op
+		block int
+		fused bool
+	}{{SpMM, 1024, true}, {SpMM, 256, false}, {SpMM, 0, false}, {SDDMM, 1024, false}} {
+		for _, tile := range []Tile{{}, {Tj: 500}} {
+			m := testMachine(2)
+			m.Block = c.block
+			w := newWork(m, c.op, f, 33, 4, tile)
+			if !w.last {
+				t.Fatalf("%+v: the last column is not apart", c)
+			}
+			w.lastColumn()
+			got := w.thread
+			want := float64(f.NNZ) * lastFused
+			if !c.fused {
+				w.thread = 0
+				if tile.Tj > 0 {
+					w.stream(float64(f.NNZ) * w.perNonZero())
+				}
+				want = float64(f.NNZ)*lastNonZero + w.thread
+			}
+			if math.Abs(got-want) > 1e-9*want {
+				t.Errorf("%+v, tile %v: %v seconds, want %v", c, tile, got, want)
+			}
+		}
+	}
+}

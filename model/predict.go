@@ -81,7 +81,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	if w.copied() && !w.own {
 		passes += w.slices
 	}
-	if w.last && w.listed {
+	if w.last && w.listed && !w.fused() {
 		passes++
 	}
 	if passes > 1 {
@@ -588,18 +588,25 @@ func (w *work) valuesApart(l int, bytes float64) {
 // copied reports whether rows of B are copied first: in slices, or without their last element.
 func (w *work) copied() bool { return w.slices > 1 || w.last }
 
-// lastColumn adds the pass for a column apart. It follows the others unit by unit, so that what streams is still in a
+// lastColumn adds a column apart. A pass of its own follows the others unit by unit, so that what streams is still in a
 // cache near the core, unless those are in panels.
 func (w *work) lastColumn() {
 	if !w.last {
 		return
 	}
 	nnz := float64(w.f.NNZ)
+	if w.fused() {
+		w.thread += nnz * lastFused
+		return
+	}
 	w.thread += nnz * lastNonZero
 	if w.listed {
 		w.stream(nnz * w.perNonZero())
 	}
 }
+
+// fused reports whether the inner loop does a column apart with the others: that of SpMM for long vectors.
+func (w *work) fused() bool { return w.op == SpMM && w.Block >= SliceBytes }
 
 // copies adds the copies of rows of B, of which slices lie apart where they come from. What they are copied to stays in the cache that holds
 // it, or is written back.

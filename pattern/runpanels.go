@@ -9,9 +9,9 @@ import (
 )
 
 // RunPanels calls segments for the units of work of panels, one panel after the other, so that its rows of B stay in a cache, and beside
-// these piece for the pieces of rows of that panel, if pieces has any. segments also gets the rows of b of the panel, from its first one on;
+// these piece for the pieces of rows of that panel, if pieces has any. segments also gets the panel, and the rows of b of it, from its first one on;
 // where b.Own says so they are a copy that the goroutine has made, of this panel alone, in memory that r keeps.
-func RunPanels[T float32 | float64](ctx context.Context, host device.Host, r *Resident, panels *tiling.Panels, b Columns[T], segments func(tiling.PanelUnit, Columns[T]), pieces [][]tiling.Unit, piece func(tiling.Unit)) error {
+func RunPanels[T float32 | float64](ctx context.Context, host device.Host, r *Resident, panels *tiling.Panels, b Columns[T], segments func(panel int, u tiling.PanelUnit, rows Columns[T]), pieces [][]tiling.Unit, piece func(tiling.Unit)) error {
 	var some []tiling.Unit
 	var own *ownRows[T]
 	if b.Own {
@@ -32,7 +32,7 @@ func RunPanels[T float32 | float64](ctx context.Context, host device.Host, r *Re
 			if own != nil {
 				mine = own.of(worker, q, rows)
 			}
-			segments(work[unit-len(some)], mine)
+			segments(q, work[unit-len(some)], mine)
 		})
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func TestRunPanels(t *testing.T) {
 				seen := map[*float32]bool{}
 				var lock sync.Mutex
 				nnz := 0
-				err := pattern.RunPanels(context.Background(), host, r, panels, b, func(u tiling.PanelUnit, mine pattern.Columns[float32]) {
+				err := pattern.RunPanels(context.Background(), host, r, panels, b, func(_ int, u tiling.PanelUnit, mine pattern.Columns[float32]) {
 					lock.Lock()
 					defer lock.Unlock()
 					if mine.Lo != b.Lo || mine.Hi != b.Hi {

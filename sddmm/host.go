@@ -140,7 +140,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 	}
 	panel := *r
 	panel.op |= r.near(host, pl.pat, min(width, pl.pat.Cols))
-	return pattern.RunPanels(ctx, host, pl.pat, panels, r.b, func(u tiling.PanelUnit, b pattern.Columns[T]) { panel.segments(u, panels, b) }, nil, nil)
+	return pattern.RunPanels(ctx, host, pl.pat, panels, r.b, func(_ int, u tiling.PanelUnit, b pattern.Columns[T]) { panel.segments(u, panels, b) }, nil, nil)
 }
 
 // near returns asm.Near where the given number of rows of B are near, and asm.Cached where whole rows of A

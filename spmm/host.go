@@ -65,13 +65,14 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
 	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))), asm.Block())
 	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
-		if tile.Tj > 0 && lastApart { // a single column is not tiled
+		run := r.of(slice)
+		if tile.Tj > 0 && lastApart && !run.fused() { // a single column is not tiled
 			if err := r.of(slice[:1]).runSlice(ctx, host, pat, tile); err != nil {
 				return err
 			}
 			return r.of(slice[1:]).runSlice(ctx, host, pat, model.Tile{})
 		}
-		return r.of(slice).runSlice(ctx, host, pat, tile)
+		return run.runSlice(ctx, host, pat, tile)
 	})
 }
 
@@ -80,6 +81,11 @@ func (r *hostRun[T]) of(columns []pattern.Columns[T]) *hostRun[T] {
 	s := *r
 	s.b, s.c = columns, r.c.Columns(columns[0].Lo, columns[len(columns)-1].Hi)
 	return &s
+}
+
+// fused reports whether all columns of B go through the inner loop together, though the last one lies apart.
+func (r *hostRun[T]) fused() bool {
+	return r.kernels.SpMMRowsLast != nil && len(r.b) == 2 && r.b[1].Stride == 1
 }
 
 // runSlice computes one slice of K, or all of it.
@@ -113,6 +119,11 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 				continue
 			}
 			v := r.values(r.rowPtr[i], r.rowPtr[end], collected)
+			if r.fused() {
+				b := r.b[0]
+				r.kernels.SpMMRowsLast(r.rows(i), v, b.Data, b.Stride, r.b[1].Data, r.cols[r.rowPtr[i]:], r.rowPtr[i:end+1], r.alpha, r.beta == 0, near)
+				continue
+			}
 			for _, b := range r.b {
 				r.kernels.SpMMRows(r.output(i, b), v, b.Data, b.Stride, r.cols[r.rowPtr[i]:], r.rowPtr[i:end+1], r.alpha, r.beta == 0, near)
 			}
@@ -150,6 +161,11 @@ func (r *hostRun[T]) values(lo, hi int64, collected []T) []T {
 		collected[z] = r.val[at]
 	}
 	return collected[:hi-lo]
+}
+
+// rows returns the rows of C from the given one on.
+func (r *hostRun[T]) rows(from int) asm.Rows[T] {
+	return asm.Rows[T]{Data: r.c.Data[from*r.c.Stride:], K: r.c.Cols, Stride: r.c.Stride}
 }
 
 // output returns the rows of C from the given one on, of them the columns that belong to those of B.

@@ -108,7 +108,7 @@ func (r *hostRun[T]) runPanels(ctx context.Context, host device.Host, pat *patte
 		return err
 	}
 	long, near := pat.UnitCost(), r.near(host, pat, min(width, pat.Cols))
-	segments := func(u tiling.PanelUnit, b pattern.Columns[T]) { r.segments(u, panels, b, long, near) }
+	segments := func(q int, u tiling.PanelUnit, b pattern.Columns[T]) { r.segments(q, u, panels, b, long, near) }
 	piece := func(u tiling.Unit) { r.piece(u.Slot, u.Lo, u.Hi, r.collected()) }
 	return pattern.RunPanels(ctx, host, pat, panels, r.b[0], segments, r.pieces(pat, panels), piece)
 }
@@ -128,13 +128,18 @@ func (r *hostRun[T]) pieces(pat *pattern.Resident, panels *tiling.Panels) [][]ti
 	return begin
 }
 
-// segments adds the segments of one unit of a panel to their rows of C, but for rows of at least long
+// segments adds the segments of one unit of panel q to their rows of C, but for rows of at least long
 // non-zeros, which are done in pieces. b are the panel's rows of B.
-func (r *hostRun[T]) segments(u tiling.PanelUnit, panels *tiling.Panels, b pattern.Columns[T], long int64, near bool) {
+func (r *hostRun[T]) segments(q int, u tiling.PanelUnit, panels *tiling.Panels, b pattern.Columns[T], long int64, near bool) {
 	collected := r.collected()
 	segs, at := panels.Segments[u.SegLo:u.SegHi], u.At
 	if u.Slot >= 0 && u.Lo != segs[0].Lo {
 		return // done whole with its first piece
+	}
+	if r.fused() {
+		last := r.b[1].Data[q*panels.Width:]
+		r.kernels.SpMMSegmentsLast(r.rows(0), r.val, b.Data, b.Stride, last, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0, near)
+		return
 	}
 	if collected == nil {
 		r.kernels.SpMMSegments(r.output(0, r.b[0]), r.val, b.Data, b.Stride, panels.ColIdx[at:], segs, r.rowPtr, long, r.alpha, r.beta == 0, near)

@@ -90,6 +90,11 @@ type Kernels[T Float] struct {
 	// non-zeros are left out.
 	SpMMSegments func(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool)
 
+	// SpMMRowsLast and SpMMSegmentsLast are SpMMRows and SpMMSegments where the last element of a row of B lies apart: that of row c is last[c],
+	// and b has all others, whole vectors and at most 128 elements of them. nil where there are no such loops.
+	SpMMRowsLast     func(c Rows[T], v, b []T, stride int, last []T, cols []int32, ptr []int64, alpha T, fresh, near bool)
+	SpMMSegmentsLast func(c Rows[T], v, b []T, stride int, last []T, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool)
+
 	CG CG[T]
 }
 

@@ -30,13 +30,13 @@ func For[T Float]() Kernels[T] {
 	case l == Generic:
 		return generic[T]()
 	case l == AVX2 && single:
-		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, packedF32AVX2, bindCG(cgStartF32AVX2, cgStepF32AVX2), 8)
+		k = bind(sddmmF32AVX2, spmmF32AVX2, narrowF32AVX2, packedF32AVX2, nil, bindCG(cgStartF32AVX2, cgStepF32AVX2), 8)
 	case l == AVX2:
-		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, packedF64AVX2, bindCG(cgStartF64AVX2, cgStepF64AVX2), 4)
+		k = bind(sddmmF64AVX2, spmmF64AVX2, narrowF64AVX2, packedF64AVX2, nil, bindCG(cgStartF64AVX2, cgStepF64AVX2), 4)
 	case single:
-		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, packedF32AVX512, bindCG(cgStartF32AVX512, cgStepF32AVX512), 16)
+		k = bind(sddmmF32AVX512, spmmF32AVX512, narrowF32AVX512, packedF32AVX512, spmmLastF32AVX512, bindCG(cgStartF32AVX512, cgStepF32AVX512), 16)
 	default:
-		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, packedF64AVX512, bindCG(cgStartF64AVX512, cgStepF64AVX512), 8)
+		k = bind(sddmmF64AVX512, spmmF64AVX512, narrowF64AVX512, packedF64AVX512, nil, bindCG(cgStartF64AVX512, cgStepF64AVX512), 8)
 	}
 	return k.(Kernels[T])
 }
@@ -50,6 +50,8 @@ func Prefetch[T Float](row []T) {
 type (
 	sddmmFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr, segs *int64, rows, ahead, depth, op int, alpha, beta T)
 	spmmFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh, near int, alpha T)
+
+	spmmLastFunc[T Float] = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, fresh, near int, last *T, alpha T)
 
 	sddmmNarrowFunc[T Float] = func(p, s, a *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, op int, alpha, beta T)
 	spmmNarrowFunc[T Float]  = func(c *T, width int, v *T, step int, b *T, stride int, cols *int32, n int, ptr *int64, rows, avail, ahead, fresh int, alpha T)
@@ -81,19 +83,25 @@ func ahead[T Float](b []T, cols []int32) int {
 	return len(cols)
 }
 
-// bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors.
-func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow, packed narrow[T], cg CG[T], lanes int) Kernels[T] {
-	l := loops[T]{sddmm: sddmm, blocks: blocks, narrow: narrow, packed: packed, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
-	return Kernels[T]{
+// bind wraps assembly in the signatures of Kernels. blocks[i] does rows of C of up to i+1 vectors, lasts[i] those of i+1 whole ones and an
+// element apart.
+func bind[T Float](sddmm sddmmFunc[T], blocks []spmmFunc[T], narrow, packed narrow[T], lasts []spmmLastFunc[T], cg CG[T], lanes int) Kernels[T] {
+	l := loops[T]{sddmm: sddmm, blocks: blocks, lasts: lasts, narrow: narrow, packed: packed, lanes: lanes, size: int(unsafe.Sizeof(T(0))), one: slices.Repeat([]T{1}, lanes)}
+	k := Kernels[T]{
 		SDDMM: l.sddmmRow, SDDMMRows: l.sddmmRows, SDDMMSegments: l.sddmmSegments,
 		SpMM: l.spmmRow, SpMMRows: l.spmmRows, SpMMSegments: l.spmmSegments, CG: cg,
 	}
+	if lasts != nil {
+		k.SpMMRowsLast, k.SpMMSegmentsLast = l.spmmRowsLast, l.spmmSegmentsLast
+	}
+	return k
 }
 
 // loops are the functions in assembly of one level, for one element type.
 type loops[T Float] struct {
 	sddmm  sddmmFunc[T]
 	blocks []spmmFunc[T]
+	lasts  []spmmLastFunc[T]
 	narrow narrow[T]
 	packed narrow[T] // for rows of B that follow each other
 	lanes  int       // elements of a vector
@@ -215,6 +223,37 @@ func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, s
 		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), flag(near), alpha)
 	})
+}
+
+func (l *loops[T]) spmmRowsLast(c Rows[T], v, b []T, stride int, last []T, cols []int32, ptr []int64, alpha T, fresh, near bool) {
+	if len(ptr) < 2 {
+		return
+	}
+	n := len(cols)
+	if v != nil {
+		n = min(n, len(v))
+	}
+	check(c, ptr, n)
+	v, step := l.values(v)
+	l.last(c.K)(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+		unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), flag(fresh), flag(near), unsafe.SliceData(last), alpha)
+}
+
+func (l *loops[T]) spmmSegmentsLast(c Rows[T], v, b []T, stride int, last []T, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool) {
+	if len(segs) == 0 {
+		return
+	}
+	v, step := l.values(v)
+	l.last(c.K)(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+		unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), flag(fresh), flag(near), unsafe.SliceData(last), alpha)
+}
+
+// last returns the loop for rows of C of k elements, the last of which lies apart in B.
+func (l *loops[T]) last(k int) spmmLastFunc[T] {
+	if k%l.lanes != 1 {
+		panic(fmt.Sprintf("asm: rows of %d elements are not whole vectors of %d and one element", k, l.lanes))
+	}
+	return l.lasts[k/l.lanes-1]
 }
 
 // block returns the most elements of a row of C that one call does.

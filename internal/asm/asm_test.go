@@ -143,6 +143,64 @@ func testSpMM[T Float](t *testing.T) {
 	}
 }
 
+// Rows of B whose last element lies apart give the bits of whole ones.
+func TestLast(t *testing.T) {
+	for _, l := range levels(t) {
+		use(t, l)
+		if k := For[float64](); k.SpMMRowsLast != nil || k.SpMMSegmentsLast != nil {
+			t.Errorf("%v: double precision has loops for a last element apart, which nothing tests", l)
+		}
+		kernels := For[float32]()
+		if (kernels.SpMMRowsLast != nil) != (l == AVX512) || (kernels.SpMMSegmentsLast != nil) != (l == AVX512) {
+			t.Errorf("%v: loops for a last element apart: %v, %v", l, kernels.SpMMRowsLast != nil, kernels.SpMMSegmentsLast != nil)
+		}
+		if kernels.SpMMRowsLast == nil {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		random := func(n int) []float32 {
+			x := make([]float32, n)
+			for i := range x {
+				x[i] = float32(rng.NormFloat64())
+			}
+			return x
+		}
+		ptr := []int64{0, 3, 3, 20, 21, 150, 155}
+		nnz := int(ptr[len(ptr)-1])
+		const rows, long = 100, 100
+		cols := make([]int32, nnz)
+		for j := range cols {
+			cols[j] = rng.Int32N(rows)
+		}
+		segs := []tiling.Segment{{Lo: 3, N: 10, Row: 2}, {Lo: 150, N: 5, Row: 5}, {Lo: 21, N: 100, Row: 4}, {Lo: 13, N: 7, Row: 2}, {Lo: 0, N: 3, Row: 0}, {Lo: 121, N: 29, Row: 4}}
+		for k := 17; k <= 129; k += 16 {
+			whole, stride := random(rows*k), k+3
+			b, last := random(rows*stride), make([]float32, rows)
+			for i := range rows {
+				copy(b[i*stride:][:k-1], whole[i*k:])
+				last[i] = whole[i*k+k-1]
+			}
+			c := Rows[float32]{Data: random(len(ptr) * (k + 2)), K: k, Stride: k + 2}
+			for _, v := range [][]float32{random(nnz), nil} {
+				for _, set := range []struct{ fresh, near bool }{{}, {near: true}, {fresh: true}, {true, true}} {
+					got, want := c, c
+					got.Data, want.Data = slices.Clone(c.Data), slices.Clone(c.Data)
+					kernels.SpMMRowsLast(got, v, b, stride, last, cols, ptr, 1.5, set.fresh, set.near)
+					kernels.SpMMRows(want, v, whole, k, cols, ptr, 1.5, set.fresh, set.near)
+					if !slices.Equal(got.Data, want.Data) {
+						t.Errorf("%v, K %d, %+v: rows have other bits", l, k, set)
+					}
+					kernels.SpMMSegmentsLast(got, v, b, stride, last, cols, segs, ptr, long, 1.5, set.fresh, set.near)
+					kernels.SpMMSegments(want, v, whole, k, cols, segs, ptr, long, 1.5, set.fresh, set.near)
+					if !slices.Equal(got.Data, want.Data) {
+						t.Errorf("%v, K %d, %+v: segments have other bits", l, k, set)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Many rows, or segments, in one call have the bits of a call each, with SpMM cut at multiples of Stretch.
 func TestRows(t *testing.T) {
 	testRows[float32](t)

@@ -17,6 +17,10 @@ var (
 		spmmF32AVX512x9, spmmF32AVX512x10, spmmF32AVX512x11, spmmF32AVX512x12,
 		spmmF32AVX512x13, spmmF32AVX512x14, spmmF32AVX512x15, spmmF32AVX512x16,
 	}
+	spmmLastF32AVX512 = []spmmLastFunc[float32]{
+		spmmLastF32AVX512x2, spmmLastF32AVX512x3, spmmLastF32AVX512x4, spmmLastF32AVX512x5,
+		spmmLastF32AVX512x6, spmmLastF32AVX512x7, spmmLastF32AVX512x8, spmmLastF32AVX512x9,
+	}
 	spmmF64AVX512 = []spmmFunc[float64]{
 		spmmF64AVX512x1, spmmF64AVX512x2, spmmF64AVX512x3, spmmF64AVX512x4,
 		spmmF64AVX512x5, spmmF64AVX512x6, spmmF64AVX512x7, spmmF64AVX512x8,

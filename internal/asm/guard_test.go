@@ -125,6 +125,44 @@ func testGuardPages[T Float](t *testing.T) {
 	}
 }
 
+// Nor do those for rows of B whose last element lies apart.
+func TestGuardPagesOfLast(t *testing.T) {
+	const rows, most = 3, 37
+	for _, l := range levels(t) {
+		use(t, l)
+		if For[float32]().SpMMRowsLast == nil {
+			continue
+		}
+		for _, head := range []bool{false, true} {
+			for k := 17; k <= 129; k += 16 {
+				b, last := guarded[float32](t, rows*(k-1), head), guarded[float32](t, rows, head)
+				c := Rows[float32]{guarded[float32](t, 2*k, head), k, k}
+				ptr, segs := guarded[int64](t, 3, head), guarded[tiling.Segment](t, 2, head)
+				v, cols := guarded[float32](t, most, head), guarded[int32](t, most, head)
+				for _, x := range [][]float32{b, last, v} {
+					for i := range x {
+						x[i] = 1
+					}
+				}
+				for j := range cols {
+					cols[j] = int32((rows - 1) * ((j + 1) % 2)) // the last row and the first
+				}
+				copy(ptr, []int64{0, most / 2, most})
+				segs[0], segs[1] = tiling.Segment{Lo: most / 2, N: most - most/2, Row: 1}, tiling.Segment{N: most / 2}
+				for _, near := range []bool{false, true} {
+					For[float32]().SpMMRowsLast(c, v, b, k-1, last, cols, ptr, 1, true, near)
+					For[float32]().SpMMSegmentsLast(c, v, b, k-1, last, cols, segs, ptr, most+1, 1, false, near)
+					for i, x := range c.Data {
+						if want := float32(2 * (ptr[i/k+1] - ptr[i/k])); x != want {
+							t.Fatalf("%v, K %d: element %d of C is %v, want %v", l, k, i, x, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestGuardPagesOfCG(t *testing.T) {
 	testGuardPagesOfCG[float32](t)
 	testGuardPagesOfCG[float64](t)

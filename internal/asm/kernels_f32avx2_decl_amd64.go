@@ -165,7 +165,7 @@ func sddmmF32AVX2K4Packed(p *float32, s *float32, a *float32, step int, b *float
 func spmmF32AVX2K4Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 
 // spmmF32AVX2x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 0 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 1 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -175,7 +175,7 @@ func spmmF32AVX2K4Packed(c *float32, width int, v *float32, step int, b *float32
 func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 8 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 9 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -185,7 +185,7 @@ func spmmF32AVX2x1(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 16 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 17 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -195,7 +195,7 @@ func spmmF32AVX2x2(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 24 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 25 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -205,7 +205,7 @@ func spmmF32AVX2x3(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 32 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 33 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -215,7 +215,7 @@ func spmmF32AVX2x4(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 40 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 41 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -225,7 +225,7 @@ func spmmF32AVX2x5(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 48 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 49 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -235,7 +235,7 @@ func spmmF32AVX2x6(c *float32, width int, v *float32, step int, b *float32, stri
 func spmmF32AVX2x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX2x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 56 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 57 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first

@@ -31911,6 +31911,1727 @@ return:
 	VZEROUPPER
 	RET
 
+// func spmmLastF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x2(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS.Z 64(R8), K1, Z2
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+129
+	JL         unfetched16
+	MOVLQSX    512(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z3
+	VMULPS       Z0, Z3, Z3
+	VFMADD231PS  (R11), Z3, Z1
+	VFMADD231PS  (CX)(R12*4), X3, K1, X2
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, K1, 64(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+128, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+128, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x3(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS.Z 128(R8), K1, Z3
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+65
+	JL         unfetched16
+	MOVLQSX    256(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z4
+	VMULPS       Z0, Z4, Z4
+	VFMADD231PS  (R11), Z4, Z1
+	VFMADD231PS  64(R11), Z4, Z2
+	VFMADD231PS  (CX)(R12*4), X4, K1, X3
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, K1, 128(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+192, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+192, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x4(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS.Z 192(R8), K1, Z4
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+43
+	JL         unfetched16
+	MOVLQSX    168(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+
+unfetched16:
+	PREFETCHT0   512(R10)
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z5
+	VMULPS       Z0, Z5, Z5
+	VFMADD231PS  (R11), Z5, Z1
+	VFMADD231PS  64(R11), Z5, Z2
+	VFMADD231PS  128(R11), Z5, Z3
+	VFMADD231PS  (CX)(R12*4), X5, K1, X4
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, K1, 192(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+256, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+256, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x5(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS.Z 256(R8), K1, Z5
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+33
+	JL         unfetched16
+	MOVLQSX    128(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 512(R8)
+
+near16:
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z6
+	VMULPS       Z0, Z6, Z6
+	VFMADD231PS  (R11), Z6, Z1
+	VFMADD231PS  64(R11), Z6, Z2
+	VFMADD231PS  128(R11), Z6, Z3
+	VFMADD231PS  192(R11), Z6, Z4
+	VFMADD231PS  (CX)(R12*4), X6, K1, X5
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, K1, 256(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+320, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+320, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x6(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS.Z 320(R8), K1, Z6
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+26
+	JL         unfetched16
+	MOVLQSX    100(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	CMPQ       near+120(FP), $+0
+	JNE        fetched16
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+
+fetched16:
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 512(R8)
+
+near16:
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z7
+	VMULPS       Z0, Z7, Z7
+	VFMADD231PS  (R11), Z7, Z1
+	VFMADD231PS  64(R11), Z7, Z2
+	VFMADD231PS  128(R11), Z7, Z3
+	VFMADD231PS  192(R11), Z7, Z4
+	VFMADD231PS  256(R11), Z7, Z5
+	VFMADD231PS  (CX)(R12*4), X7, K1, X6
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, K1, 320(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+384, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+384, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x7(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS   320(R8), Z6
+	VMOVUPS.Z 384(R8), K1, Z7
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+22
+	JL         unfetched16
+	MOVLQSX    84(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	CMPQ       near+120(FP), $+0
+	JNE        fetched16
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+
+fetched16:
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 512(R8)
+
+near16:
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z8
+	VMULPS       Z0, Z8, Z8
+	VFMADD231PS  (R11), Z8, Z1
+	VFMADD231PS  64(R11), Z8, Z2
+	VFMADD231PS  128(R11), Z8, Z3
+	VFMADD231PS  192(R11), Z8, Z4
+	VFMADD231PS  256(R11), Z8, Z5
+	VFMADD231PS  320(R11), Z8, Z6
+	VFMADD231PS  (CX)(R12*4), X8, K1, X7
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, K1, 384(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+448, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+448, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x8(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS   320(R8), Z6
+	VMOVUPS   384(R8), Z7
+	VMOVUPS.Z 448(R8), K1, Z8
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+19
+	JL         unfetched16
+	MOVLQSX    72(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	CMPQ       near+120(FP), $+0
+	JNE        fetched16
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+
+fetched16:
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 512(R8)
+
+near16:
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z9
+	VMULPS       Z0, Z9, Z9
+	VFMADD231PS  (R11), Z9, Z1
+	VFMADD231PS  64(R11), Z9, Z2
+	VFMADD231PS  128(R11), Z9, Z3
+	VFMADD231PS  192(R11), Z9, Z4
+	VFMADD231PS  256(R11), Z9, Z5
+	VFMADD231PS  320(R11), Z9, Z6
+	VFMADD231PS  384(R11), Z9, Z7
+	VFMADD231PS  (CX)(R12*4), X9, K1, X8
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, 384(R8)
+	VMOVUPS Z8, K1, 448(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+512, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+512, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
+// func spmmLastF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·spmmLastF32AVX512x9(SB), NOSPLIT, $16-140
+	MOVQ         $+1, AX
+	MOVQ         last+128(FP), CX
+	MOVQ         $-1, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	MOVQ         b+32(FP), AX
+	MOVQ         stride+40(FP), DX
+	VBROADCASTSS alpha+136(FP), Z0
+	MOVQ         segs+72(FP), BX
+	TESTQ        BX, BX
+	MOVQ         c+0(FP), BX
+	MOVQ         BX, (SP)
+	MOVQ         v+16(FP), BX
+	MOVQ         BX, 8(SP)
+	JNZ          segment
+
+row:
+	MOVQ    n+56(FP), BX
+	MOVQ    ahead+104(FP), SI
+	VXORPS  Z1, Z1, Z1
+	VXORPS  Z2, Z2, Z2
+	VXORPS  Z3, Z3, Z3
+	VXORPS  Z4, Z4, Z4
+	VXORPS  Z5, Z5, Z5
+	VXORPS  Z6, Z6, Z6
+	VXORPS  Z7, Z7, Z7
+	VXORPS  Z8, Z8, Z8
+	VXORPS  Z9, Z9, Z9
+	MOVQ    fresh+112(FP), R8
+	MOVQ    SI, DI
+	MOVQ    segs+72(FP), R9
+	TESTQ   R9, R9
+	JZ      whole
+	MOVQ    BX, DI
+	MOVQ    rowptr+80(FP), R10
+	MOVLQSX -4(R9), R11
+	MOVQ    (R10)(R11*8), R12
+	MOVQ    8(R10)(R11*8), R11
+	SUBQ    R12, R11
+	CMPQ    R11, long+88(FP)
+	JGE     done
+	CMPQ    R12, -16(R9)
+	JNE     add
+
+whole:
+	TESTQ R8, R8
+	JNZ   begin
+
+add:
+	MOVQ      c+0(FP), R8
+	VMOVUPS   (R8), Z1
+	VMOVUPS   64(R8), Z2
+	VMOVUPS   128(R8), Z3
+	VMOVUPS   192(R8), Z4
+	VMOVUPS   256(R8), Z5
+	VMOVUPS   320(R8), Z6
+	VMOVUPS   384(R8), Z7
+	VMOVUPS   448(R8), Z8
+	VMOVUPS.Z 512(R8), K1, Z9
+
+begin:
+	MOVQ  v+16(FP), R8
+	MOVQ  step+24(FP), R9
+	MOVQ  cols+48(FP), R10
+	TESTQ BX, BX
+	JLE   store
+
+next16:
+	CMPQ       SI, $+17
+	JL         unfetched16
+	MOVLQSX    64(R10), R11
+	IMULQ      DX, R11
+	ADDQ       AX, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	CMPQ       near+120(FP), $+0
+	JNE        fetched16
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+
+fetched16:
+unfetched16:
+	PREFETCHT0 512(R10)
+	CMPQ       DI, $+128
+	JLE        near16
+	PREFETCHT0 512(R8)
+
+near16:
+	MOVLQSX      (R10), R11
+	MOVQ         R11, R12
+	IMULQ        DX, R11
+	ADDQ         AX, R11
+	VBROADCASTSS (R8), Z10
+	VMULPS       Z0, Z10, Z10
+	VFMADD231PS  (R11), Z10, Z1
+	VFMADD231PS  64(R11), Z10, Z2
+	VFMADD231PS  128(R11), Z10, Z3
+	VFMADD231PS  192(R11), Z10, Z4
+	VFMADD231PS  256(R11), Z10, Z5
+	VFMADD231PS  320(R11), Z10, Z6
+	VFMADD231PS  384(R11), Z10, Z7
+	VFMADD231PS  448(R11), Z10, Z8
+	VFMADD231PS  (CX)(R12*4), X10, K1, X9
+	ADDQ         R9, R8
+	ADDQ         $+4, R10
+	DECQ         SI
+	DECQ         DI
+	DECQ         BX
+	JNZ          next16
+
+store:
+	MOVQ    c+0(FP), R8
+	VMOVUPS Z1, (R8)
+	VMOVUPS Z2, 64(R8)
+	VMOVUPS Z3, 128(R8)
+	VMOVUPS Z4, 192(R8)
+	VMOVUPS Z5, 256(R8)
+	VMOVUPS Z6, 320(R8)
+	VMOVUPS Z7, 384(R8)
+	VMOVUPS Z8, 448(R8)
+	VMOVUPS Z9, K1, 512(R8)
+
+done:
+	MOVQ    rows+96(FP), BX
+	DECQ    BX
+	JLE     return
+	MOVQ    BX, rows+96(FP)
+	MOVQ    n+56(FP), BX
+	MOVQ    cols+48(FP), SI
+	LEAQ    (SI)(BX*4), SI
+	MOVQ    SI, cols+48(FP)
+	MOVQ    ahead+104(FP), SI
+	SUBQ    BX, SI
+	MOVQ    SI, ahead+104(FP)
+	MOVQ    segs+72(FP), SI
+	TESTQ   SI, SI
+	JNZ     segment
+	MOVQ    c+0(FP), SI
+	MOVQ    width+8(FP), DI
+	ADDQ    DI, SI
+	LEAQ    (SI)(DI*4), DI
+	MOVQ    $+576, R8
+	MOVQ    $+2048, R9
+	CMPQ    R8, R9
+	CMOVQGT R9, R8
+
+fetch_row:
+	PREFETCHT0 (DI)
+	ADDQ       $+64, DI
+	SUBQ       $+64, R8
+	JG         fetch_row
+	PREFETCHT0 -1(DI)(R8*1)
+	MOVQ       SI, c+0(FP)
+	MOVQ       v+16(FP), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, BX
+	ADDQ       BX, SI
+	MOVQ       SI, v+16(FP)
+	MOVQ       ptr+64(FP), SI
+	MOVQ       8(SI), BX
+	SUBQ       (SI), BX
+	MOVQ       BX, n+56(FP)
+	ADDQ       $+8, SI
+	MOVQ       SI, ptr+64(FP)
+	JMP        row
+
+segment:
+	MOVQ    segs+72(FP), BX
+	MOVLQSX 12(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, c+0(FP)
+	MOVQ    (BX), SI
+	MOVQ    step+24(FP), DI
+	IMULQ   DI, SI
+	MOVQ    8(SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    SI, v+16(FP)
+	MOVLQSX 8(BX), SI
+	MOVQ    SI, n+56(FP)
+	MOVQ    rows+96(FP), SI
+	CMPQ    SI, $+4
+	JLE     fetched
+	MOVLQSX 76(BX), SI
+	MOVQ    width+8(FP), DI
+	IMULQ   DI, SI
+	MOVQ    (SP), DI
+	LEAQ    (DI)(SI*1), SI
+	MOVQ    $+576, DI
+	MOVQ    $+1024, R8
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+
+fetch_segment_c:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_c
+	PREFETCHT0 -1(SI)(DI*1)
+	MOVQ       64(BX), SI
+	MOVQ       step+24(FP), DI
+	IMULQ      DI, SI
+	MOVQ       8(SP), DI
+	MOVLQSX    72(BX), R8
+	SHLQ       $0x02, R8
+	LEAQ       (DI)(SI*1), SI
+	MOVQ       R8, DI
+	MOVQ       $+512, R8
+	CMPQ       DI, R8
+	CMOVQGT    R8, DI
+
+fetch_segment_v:
+	PREFETCHT0 (SI)
+	ADDQ       $+64, SI
+	SUBQ       $+64, DI
+	JG         fetch_segment_v
+	PREFETCHT0 -1(SI)(DI*1)
+
+fetched:
+	ADDQ $+16, BX
+	MOVQ BX, segs+72(FP)
+	JMP  row
+
+return:
+	VZEROUPPER
+	RET
+
 // func cgStartF32AVX512(x *float32, r *float32, p *float32, d *float32, n int, shift float32) (sum float64, scale float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·cgStartF32AVX512(SB), NOSPLIT, $0-64

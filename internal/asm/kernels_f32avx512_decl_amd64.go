@@ -165,7 +165,7 @@ func sddmmF32AVX512K4Packed(p *float32, s *float32, a *float32, step int, b *flo
 func spmmF32AVX512K4Packed(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float32)
 
 // spmmF32AVX512x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 0 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 1 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -175,7 +175,7 @@ func spmmF32AVX512K4Packed(c *float32, width int, v *float32, step int, b *float
 func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 16 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 17 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -185,7 +185,7 @@ func spmmF32AVX512x1(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 32 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 33 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -195,7 +195,7 @@ func spmmF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 48 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 49 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -205,7 +205,7 @@ func spmmF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 64 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 65 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -215,7 +215,7 @@ func spmmF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 80 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 81 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -225,7 +225,7 @@ func spmmF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 96 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 97 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -235,7 +235,7 @@ func spmmF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 112 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 113 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -245,7 +245,7 @@ func spmmF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 128 to 144 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 129 to 144 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -255,7 +255,7 @@ func spmmF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x10 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 144 to 160 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 145 to 160 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -265,7 +265,7 @@ func spmmF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, st
 func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x11 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 160 to 176 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 161 to 176 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -275,7 +275,7 @@ func spmmF32AVX512x10(c *float32, width int, v *float32, step int, b *float32, s
 func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x12 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 176 to 192 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 177 to 192 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -285,7 +285,7 @@ func spmmF32AVX512x11(c *float32, width int, v *float32, step int, b *float32, s
 func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x13 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 192 to 208 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 193 to 208 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -295,7 +295,7 @@ func spmmF32AVX512x12(c *float32, width int, v *float32, step int, b *float32, s
 func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x14 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 208 to 224 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 209 to 224 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -305,7 +305,7 @@ func spmmF32AVX512x13(c *float32, width int, v *float32, step int, b *float32, s
 func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x15 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 224 to 240 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 225 to 240 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -315,7 +315,7 @@ func spmmF32AVX512x14(c *float32, width int, v *float32, step int, b *float32, s
 func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
 
 // spmmF32AVX512x16 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 240 to 256 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 241 to 256 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -323,6 +323,86 @@ func spmmF32AVX512x15(c *float32, width int, v *float32, step int, b *float32, s
 //
 //go:noescape
 func spmmF32AVX512x16(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float32)
+
+// spmmLastF32AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 17 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 33 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 49 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 65 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 81 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 97 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 113 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
+
+// spmmLastF32AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
+// for dense rows of 129 elements, the last of which is last[c] for row c of B. Rows of C begin
+// at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
+// has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
+// a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
+// sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.
+//
+//go:noescape
+func spmmLastF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
 
 // cgStartF32AVX512 sets r −= shift·x, d = 1/(d + shift), or 0 where that is not positive, and p = d∘r. It returns ⟨r, p⟩, and scale =
 // ⟨x, x/d⟩ over those that are positive. Rows have n elements.

@@ -165,7 +165,7 @@ func sddmmF64AVX2K4Packed(p *float64, s *float64, a *float64, step int, b *float
 func spmmF64AVX2K4Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
 // spmmF64AVX2x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 0 to 4 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 1 to 4 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -175,7 +175,7 @@ func spmmF64AVX2K4Packed(c *float64, width int, v *float64, step int, b *float64
 func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 4 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 5 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -185,7 +185,7 @@ func spmmF64AVX2x1(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 8 to 12 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 9 to 12 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -195,7 +195,7 @@ func spmmF64AVX2x2(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 12 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 13 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -205,7 +205,7 @@ func spmmF64AVX2x3(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 16 to 20 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 17 to 20 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -215,7 +215,7 @@ func spmmF64AVX2x4(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 20 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 21 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -225,7 +225,7 @@ func spmmF64AVX2x5(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 24 to 28 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 25 to 28 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -235,7 +235,7 @@ func spmmF64AVX2x6(c *float64, width int, v *float64, step int, b *float64, stri
 func spmmF64AVX2x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX2x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 28 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 29 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first

@@ -165,7 +165,7 @@ func sddmmF64AVX512K4Packed(p *float64, s *float64, a *float64, step int, b *flo
 func spmmF64AVX512K4Packed(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, rows int, avail int, ahead int, fresh int, alpha float64)
 
 // spmmF64AVX512x1 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 0 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 1 to 8 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -175,7 +175,7 @@ func spmmF64AVX512K4Packed(c *float64, width int, v *float64, step int, b *float
 func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x2 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 8 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 9 to 16 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -185,7 +185,7 @@ func spmmF64AVX512x1(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x3 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 16 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 17 to 24 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -195,7 +195,7 @@ func spmmF64AVX512x2(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x4 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 24 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 25 to 32 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -205,7 +205,7 @@ func spmmF64AVX512x3(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x5 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 32 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 33 to 40 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -215,7 +215,7 @@ func spmmF64AVX512x4(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x6 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 40 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 41 to 48 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -225,7 +225,7 @@ func spmmF64AVX512x5(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x7 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 48 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 49 to 56 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -235,7 +235,7 @@ func spmmF64AVX512x6(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x8 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 56 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 57 to 64 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -245,7 +245,7 @@ func spmmF64AVX512x7(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x9 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 64 to 72 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 65 to 72 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -255,7 +255,7 @@ func spmmF64AVX512x8(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x10 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 72 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 73 to 80 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -265,7 +265,7 @@ func spmmF64AVX512x9(c *float64, width int, v *float64, step int, b *float64, st
 func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x11 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 80 to 88 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 81 to 88 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -275,7 +275,7 @@ func spmmF64AVX512x10(c *float64, width int, v *float64, step int, b *float64, s
 func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x12 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 88 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 89 to 96 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -285,7 +285,7 @@ func spmmF64AVX512x11(c *float64, width int, v *float64, step int, b *float64, s
 func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x13 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 96 to 104 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 97 to 104 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -295,7 +295,7 @@ func spmmF64AVX512x12(c *float64, width int, v *float64, step int, b *float64, s
 func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x14 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 104 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 105 to 112 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -305,7 +305,7 @@ func spmmF64AVX512x13(c *float64, width int, v *float64, step int, b *float64, s
 func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x15 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 112 to 120 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 113 to 120 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first
@@ -315,7 +315,7 @@ func spmmF64AVX512x14(c *float64, width int, v *float64, step int, b *float64, s
 func spmmF64AVX512x15(c *float64, width int, v *float64, step int, b *float64, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, tail int, fresh int, near int, alpha float64)
 
 // spmmF64AVX512x16 adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,
-// for dense rows of 120 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
+// for dense rows of 121 to 128 elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin
 // at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. The first row
 // has n non-zeros; where there are more, ptr is the end of the first, followed by the ends of the others. Or segs are rows segments of
 // a panel, and n is 0. cols has ahead elements, of which those behind the last non-zero are only fetched early. Of a row in segments only the first

@@ -10,26 +10,43 @@ import (
 
 // spmm generates rows of C for a block of at most chunks vectors of columns: a block stays in
 // registers over the non-zeros of its row, which are added strictly in order, so that cutting a row into
-// several calls changes no bit.
-func (k *kernels) spmm(chunks int) {
+// several calls changes no bit. With apart the last vector is one element, and those of B have a column of their own.
+func (k *kernels) spmm(chunks int, apart bool) {
 	t := k.goType()
 	name := fmt.Sprintf("spmm%sx%d", k.suffix(), chunks)
+	rows := fmt.Sprintf("for dense rows of %d to %d elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin", (chunks-1)*k.lanes()+1, chunks*k.lanes())
+	params, bytes := "tail, ", chunks*k.width() // of a row of B
+	if apart {
+		name = fmt.Sprintf("spmmLast%sx%d", k.suffix(), chunks)
+		rows = fmt.Sprintf("for dense rows of %d elements, the last of which is last[c] for row c of B. Rows of C begin", (chunks-1)*k.lanes()+1)
+		params, bytes = "", bytes-k.width()
+	}
 	k.Function(name)
 	k.Doc(
 		fmt.Sprintf("%s adds Σ_j (alpha·v[j])·B_cols[j] over the non-zeros j of each row to a row of C, or sets it when fresh is not 0,", name),
-		fmt.Sprintf("for dense rows of %d to %d elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin", (chunks-1)*k.lanes(), chunks*k.lanes()),
+		rows,
 		"at c and are width bytes apart, those of B begin at b and are stride bytes apart. v advances by step bytes. "+walkDoc[0],
 		walkDoc[1],
 		walkDoc[2]+" Of a row in segments only the first",
 		"sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.",
 	)
-	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, tail, fresh, near int, alpha %[1]s)", t))
+	if apart {
+		params += "fresh, near int, last *" + t
+	} else {
+		params += "fresh, near int"
+	}
+	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, %[2]s, alpha %[1]s)", t, params))
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
 	ref := func(s string) operand.Op { return operand.LabelRef(s) }
 
-	tail := k.GP64()
-	k.Load(k.Param("tail"), tail)
+	tail, lastColumn := k.GP64(), k.GP64()
+	if apart {
+		k.MOVQ(operand.I32(1), tail)
+		k.Load(k.Param("last"), lastColumn)
+	} else {
+		k.Load(k.Param("tail"), tail)
+	}
 	m := k.firstLanes(tail)
 	b, stride := k.GP64(), k.GP64()
 	k.Load(k.Param("b"), b)
@@ -89,18 +106,21 @@ func (k *kernels) spmm(chunks int) {
 	k.TESTQ(n, n)
 	k.JLE(ref("store"))
 
-	least := 16 // bytes of the last vector, see mostShort
+	least, most := 16, k.width() // bytes of the last vector, see mostShort
 	if chunks > mostShort {
-		least = k.width()
+		least = most
 	}
-	for size := least; size < k.width(); size *= 2 {
+	if apart {
+		most = least
+	}
+	for size := least; size < most; size *= 2 {
 		k.Load(k.Param("tail"), tail)
 		k.CMPQ(tail, operand.I32(size/k.elem()))
 		k.JLE(operand.LabelRef(fmt.Sprintf("next%d", size)))
 	}
-	for size := k.width(); size >= least; size /= 2 {
+	for size := most; size >= least; size /= 2 {
 		label, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
-		distance := rowsAhead(chunks * k.width())
+		distance := rowsAhead(bytes)
 		k.Label(label)
 		k.CMPQ(ahead, operand.I32(distance+1))
 		k.JL(ref(unfetched))
@@ -108,10 +128,10 @@ func (k *kernels) spmm(chunks int) {
 		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
 		k.IMULQ(stride, later)
 		k.ADDQ(b, later)
-		k.fetchRow(later, chunks*k.width(), func() { k.CMPQ(k.param("near"), operand.I8(0)) }, fmt.Sprintf("fetched%d", size))
+		k.fetchRow(later, bytes, func() { k.CMPQ(k.param("near"), operand.I8(0)) }, fmt.Sprintf("fetched%d", size))
 		k.Label(unfetched)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
-		if chunks*k.width() >= longRow {
+		if bytes >= longRow {
 			near := fmt.Sprintf("near%d", size)
 			k.CMPQ(fetched, operand.I32(nonZerosAhead))
 			k.JLE(ref(near))
@@ -124,8 +144,14 @@ func (k *kernels) spmm(chunks int) {
 			k.CMPQ(next, last)
 			k.CMOVQHI(last, next)
 		}
-		row := k.GP64()
-		k.MOVLQSX(operand.Mem{Base: cols}, row)
+		row, lastVector := k.GP64(), operand.Mem{}
+		if k.MOVLQSX(operand.Mem{Base: cols}, row); apart {
+			at := k.GP64()
+			k.MOVQ(row, at)
+			lastVector = operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}
+		} else {
+			lastVector = operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}
+		}
 		k.IMULQ(stride, row)
 		k.ADDQ(b, row)
 		value := k.reg()
@@ -134,7 +160,7 @@ func (k *kernels) spmm(chunks int) {
 		for i := range chunks - 1 {
 			k.fma(operand.Mem{Base: row, Disp: i * k.width()}, value, acc[i])
 		}
-		k.fmaMasked(operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}, part(value, size), m, part(acc[chunks-1], size))
+		k.fmaMasked(lastVector, part(value, size), m, part(acc[chunks-1], size))
 		k.ADDQ(step, v)
 		k.ADDQ(operand.I32(4), cols)
 		k.DECQ(ahead)

@@ -48,6 +48,9 @@ func (v vec) maxChunks() int { return map[isa]int{avx2: 8, avx512: 16}[v.isa] }
 // a whole vector reaches into the next cache line more often. In longer rows that weighs little.
 const mostShort = 9
 
+// mostLast is the number of vectors of the longest row whose last element lies apart: 129 elements, see model.LastApart.
+const mostLast = 9
+
 // kernels generates for one vec.
 type kernels struct {
 	*build.Context
