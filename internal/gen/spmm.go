@@ -15,11 +15,11 @@ func (k *kernels) spmm(chunks int, apart bool) {
 	t := k.goType()
 	name := fmt.Sprintf("spmm%sx%d", k.suffix(), chunks)
 	rows := fmt.Sprintf("for dense rows of %d to %d elements: all but the last vector are whole, the last has tail ≥ 1 elements. Rows of C begin", (chunks-1)*k.lanes()+1, chunks*k.lanes())
-	params, bytes := "tail, ", chunks*k.width() // of a row of B
+	params, bytes := "tail, fresh, near int", chunks*k.width() // bytes of a row of B
 	if apart {
 		name = fmt.Sprintf("spmmLast%sx%d", k.suffix(), chunks)
 		rows = fmt.Sprintf("for dense rows of %d elements, the last of which is last[c] for row c of B. Rows of C begin", (chunks-1)*k.lanes()+1)
-		params, bytes = "", bytes-k.width()
+		params, bytes = "fresh, near int, last *"+t, bytes-k.width()
 	}
 	k.Function(name)
 	k.Doc(
@@ -30,11 +30,6 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		walkDoc[2]+" Of a row in segments only the first",
 		"sets it, which begins where rowptr says, and rows of at least long non-zeros are left out.",
 	)
-	if apart {
-		params += "fresh, near int, last *" + t
-	} else {
-		params += "fresh, near int"
-	}
 	k.SignatureExpr(fmt.Sprintf("func(c *%[1]s, width int, v *%[1]s, step int, b *%[1]s, stride int, cols *int32, n int, ptr, segs, rowptr *int64, long, rows, ahead, %[2]s, alpha %[1]s)", t, params))
 	k.Pragma("noescape")
 	k.Attributes(attr.NOSPLIT)
@@ -144,13 +139,13 @@ func (k *kernels) spmm(chunks int, apart bool) {
 			k.CMPQ(next, last)
 			k.CMOVQHI(last, next)
 		}
-		row, lastVector := k.GP64(), operand.Mem{}
-		if k.MOVLQSX(operand.Mem{Base: cols}, row); apart {
+		row := k.GP64()
+		k.MOVLQSX(operand.Mem{Base: cols}, row)
+		lastVector := operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}
+		if apart {
 			at := k.GP64()
 			k.MOVQ(row, at)
 			lastVector = operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}
-		} else {
-			lastVector = operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}
 		}
 		k.IMULQ(stride, row)
 		k.ADDQ(b, row)
