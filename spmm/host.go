@@ -65,8 +65,12 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
 	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))), asm.Block())
 	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
+		if r.kernels.SpMMRowsLast != nil && len(slice) > 1 && slice[1].Stride != 1 { // not copied, for there was no memory: whole rows give the same bits
+			slice[0].Hi = slice[1].Hi
+			slice = slice[:1]
+		}
 		run := r.of(slice)
-		if tile.Tj > 0 && lastApart && !run.fused() { // a single column is not tiled
+		if tile.Tj > 0 && len(slice) > 1 && !run.fused() { // a single column is not tiled
 			if err := r.of(slice[:1]).runSlice(ctx, host, pat, tile); err != nil {
 				return err
 			}
@@ -84,9 +88,7 @@ func (r *hostRun[T]) of(columns []pattern.Columns[T]) *hostRun[T] {
 }
 
 // fused reports whether all columns of B go through the inner loop together, though the last one lies apart.
-func (r *hostRun[T]) fused() bool {
-	return r.kernels.SpMMRowsLast != nil && len(r.b) == 2 && r.b[1].Stride == 1
-}
+func (r *hostRun[T]) fused() bool { return r.kernels.SpMMRowsLast != nil && len(r.b) == 2 }
 
 // runSlice computes one slice of K, or all of it.
 func (r *hostRun[T]) runSlice(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
@@ -232,6 +234,11 @@ func (r *hostRun[T]) collected() []T {
 // returns. Rows of at most asm.Narrow elements are added up stretch by stretch also where nothing is collected, so
 // that both ways give the same bits.
 func (r *hostRun[T]) addRows(acc []T, cols []int32, lo, hi int64, fresh bool, collected []T) {
+	if r.fused() {
+		row, b := asm.Rows[T]{Data: acc, K: len(acc), Stride: len(acc)}, r.b[0]
+		r.kernels.SpMMRowsLast(row, r.values(lo, hi, nil), b.Data, b.Stride, r.b[1].Data, cols, []int64{lo, hi}, r.alpha, fresh, false)
+		return
+	}
 	for _, b := range r.b {
 		r.addColumns(acc[b.Lo-r.b[0].Lo:][:b.Hi-b.Lo], b, cols, lo, hi, fresh, collected)
 	}

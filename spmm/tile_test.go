@@ -62,6 +62,90 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 	// Rows of B are read so often that their last column is apart, and that threads copy slices of panels for themselves.
 	t.Run("float32 dense", func(t *testing.T) { testTiles(t, tiled[float32](t, 800, 1100, 0.75), 33, 300) })
 	t.Run("float64 dense", func(t *testing.T) { testTiles(t, tiled[float64](t, 300, 400, 0.75), 137) })
+	t.Run("float32 in pieces", func(t *testing.T) { testTiles(t, inPieces(t), 33) })
+}
+
+// inPieces has rows that are cut into pieces among others, and reads rows of B so often that their last column is apart.
+func inPieces(t testing.TB) *sparse.CSR[float32] { return tiled[float32](t, 300, 3000, 0.6) }
+
+// scarce is a CPU on which nothing is allocated while none is set.
+type scarce struct {
+	*cpu.Device
+	none bool
+}
+
+func (s *scarce) Alloc(bytes int64) (device.Memory, error) {
+	if s.none {
+		return nil, device.ErrOutOfMemory
+	}
+	m, err := s.Device.Alloc(bytes)
+	return memoryOf{m, s}, err
+}
+
+// memoryOf says that memory is of another device.
+type memoryOf struct {
+	device.Memory
+	dev device.Device
+}
+
+func (m memoryOf) Device() device.Device { return m.dev }
+
+// Where there is no memory for copies of B, results have the same bits.
+func TestWithoutMemoryTheSameBits(t *testing.T) {
+	m := inPieces(t)
+	run := func(none bool, tile model.Tile) []float32 {
+		dev := &scarce{Device: cpu.New(2)}
+		pat, err := pattern.Upload(dev, &m.Pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pat.Close()
+		if pat.Work.Slots == 0 || !model.LastApart(model.SpMM, pat.NNZ, pat.Cols, 33, 4, 0) {
+			t.Fatal("no row is in pieces, or the last column is with the others")
+		}
+		vals, err := device.FromHost(dev, m.Val)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer vals.Close()
+		plan, err := spmm.NewPlan[float32](pat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer plan.Close()
+		if err := plan.SetTile(tile); err != nil {
+			t.Fatal(err)
+		}
+		var result []float32
+		for _, k := range []int{34, 33} { // the first call, which copies nothing, makes room for sums of pieces
+			b, err := dense.Upload(dev, normal[float32](m.Cols, k, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			c, err := dense.Upload(dev, normal[float32](m.Rows, k, 2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			dev.none = none && k == 33
+			before := dev.Usage()
+			if err := plan.Run(context.Background(), spmm.NoTrans, 1.5, vals, b, 0.7, c); err != nil {
+				t.Fatal(err)
+			}
+			if copied := dev.Usage() != before; k == 33 && copied == none {
+				t.Fatalf("without memory %v: B was copied %v", none, copied)
+			}
+			result = slices.Clone(c.Buf.Host())
+		}
+		return result
+	}
+	want := run(false, model.Tile{})
+	for _, tile := range []model.Tile{{}, {Tj: 700}} {
+		if !slices.Equal(run(true, tile), want) {
+			t.Errorf("tile %v: without memory there are other bits", tile)
+		}
+	}
 }
 
 func testTiles[T sparse.Float](t *testing.T, s *sparse.CSR[T], depths ...int) {
