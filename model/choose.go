@@ -176,6 +176,9 @@ func LastApart(op Op, nnz int64, rows, k, elemBytes, block int) bool {
 // shortVectors reports whether a block as Machine.Block has it is that of AVX2.
 func shortVectors(block int) bool { return 0 < block && block < SliceBytes }
 
+// longVectors reports whether it is that of AVX-512.
+func longVectors(block int) bool { return block >= SliceBytes }
+
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
 func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Prediction) string {
 	// The last cache that does not hold B, and the first that does.

@@ -408,7 +408,7 @@ func (w *work) gather(l int, rows float64) {
 // isNear reports whether loops with long vectors leave most of a row of B to the hardware's prefetchers, as the loop that rates are of does not.
 func (w *work) isNear() bool {
 	panel := int(math.Ceil(float64(w.f.Cols) / w.panels))
-	return w.row > nearLeast && w.Block >= SliceBytes && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes)
+	return w.row > nearLeast && longVectors(w.Block) && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes)
 }
 
 // scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.
@@ -606,7 +606,7 @@ func (w *work) lastColumn() {
 }
 
 // fused reports whether the inner loop does a column apart with the others: that of SpMM for long vectors.
-func (w *work) fused() bool { return w.op == SpMM && w.Block >= SliceBytes }
+func (w *work) fused() bool { return w.op == SpMM && longVectors(w.Block) }
 
 // copies adds the copies of rows of B, of which slices lie apart where they come from. What they are copied to stays in the cache that holds
 // it, or is written back.

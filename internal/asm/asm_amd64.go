@@ -182,12 +182,7 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 	if len(ptr) < 2 || c.K == 0 {
 		return
 	}
-	n := len(cols)
-	if v != nil {
-		n = min(n, len(v))
-	}
-	check(c, ptr, n)
-	values, step := l.values(v)
+	values, step := l.rowValues(c, v, cols, ptr)
 	if c.K <= Narrow {
 		l.thin(c.K, stride).spmm[c.K-1](unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), flag(fresh), alpha)
@@ -229,12 +224,7 @@ func (l *loops[T]) spmmRowsLast(c Rows[T], v, b []T, stride int, last []T, cols 
 	if len(ptr) < 2 {
 		return
 	}
-	n := len(cols)
-	if v != nil {
-		n = min(n, len(v))
-	}
-	check(c, ptr, n)
-	v, step := l.values(v)
+	v, step := l.rowValues(c, v, cols, ptr)
 	l.last(c.K)(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
 		unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), flag(fresh), flag(near), unsafe.SliceData(last), alpha)
 }
@@ -271,6 +261,16 @@ func (l *loops[T]) values(v []T) ([]T, int) {
 		return l.one, 0
 	}
 	return v, l.size
+}
+
+// rowValues is values for the rows of C that ptr has; it panics as check does.
+func (l *loops[T]) rowValues(c Rows[T], v []T, cols []int32, ptr []int64) ([]T, int) {
+	n := len(cols)
+	if v != nil {
+		n = min(n, len(v))
+	}
+	check(c, ptr, n)
+	return l.values(v)
 }
 
 func flag(set bool) int {

@@ -143,6 +143,15 @@ func testSpMM[T Float](t *testing.T) {
 	}
 }
 
+// normal returns normally distributed numbers.
+func normal[T Float](rng *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
 // Rows of B whose last element lies apart give the bits of whole ones.
 func TestLast(t *testing.T) {
 	for _, l := range levels(t) {
@@ -158,13 +167,7 @@ func TestLast(t *testing.T) {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(5, 6))
-		random := func(n int) []float32 {
-			x := make([]float32, n)
-			for i := range x {
-				x[i] = float32(rng.NormFloat64())
-			}
-			return x
-		}
+		random := func(n int) []float32 { return normal[float32](rng, n) }
 		ptr := []int64{0, 3, 3, 20, 21, 150, 155}
 		nnz := int(ptr[len(ptr)-1])
 		const rows, long = 100, 100
@@ -216,13 +219,7 @@ func testRows[T Float](t *testing.T) {
 		use(t, l)
 		kernels := For[T]()
 		rng := rand.New(rand.NewPCG(3, 4))
-		random := func(n int) []T {
-			x := make([]T, n)
-			for i := range x {
-				x[i] = T(rng.NormFloat64())
-			}
-			return x
-		}
+		random := func(n int) []T { return normal[T](rng, n) }
 		for _, k := range []int{1, 2, 3, 4, 5, 16, 17, 33, 128, 129, 300} {
 			const from, rows = 7, 100
 			ptr := []int64{from}

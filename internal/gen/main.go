@@ -32,8 +32,10 @@ func main() {
 		for chunks := 1; chunks <= v.maxChunks(); chunks++ {
 			k.spmm(chunks, false)
 		}
-		for chunks := 2; v == (vec{avx512, false}) && chunks <= mostLast; chunks++ {
-			k.spmm(chunks, true)
+		if v == (vec{avx512, false}) {
+			for chunks := 2; chunks <= mostLast; chunks++ {
+				k.spmm(chunks, true)
+			}
 		}
 		k.cgStart()
 		k.cgStep()
