@@ -831,7 +831,8 @@ func TestLastColumn(t *testing.T) {
 			}
 			w.lastColumn()
 			got := w.thread
-			want := float64(f.NNZ) * lastFused
+			misses := math.Exp(-float64(m.Measured.Levels[0].Bytes) / (float64(f.Cols) / w.panels / 16 * (128 + 64 + 8)))
+			want := float64(f.NNZ) * (lastFused + lastMissed*misses*m.Measured.GatherSeconds(1, 64, 2))
 			if !c.fused {
 				w.thread = 0
 				if tile.Tj > 0 {

@@ -173,8 +173,10 @@ const (
 	// predicted at 0.75 to 0.9 of their seconds where those in it were at 0.9 to 1.05, on Xeons at K = 512; rows of a block are only part of that.
 	longBlocks = 0.05
 
-	// lastNonZero is what a non-zero of a column apart takes in a pass of its own, lastFused in the loop of the others.
-	lastNonZero, lastFused = 0.45e-9, 0.3e-9
+	// lastNonZero is what a non-zero of a column apart takes in a pass of its own, lastFused in the loop of the others. There the other columns drive
+	// its elements out of the nearest cache, and it takes lastMissed times as long as a line from the next one more.
+	lastNonZero, lastFused = 0.45e-9, 0.12e-9
+	lastMissed             = 0.3
 
 	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile: it reads and writes as they do, so that its
 	// time says how fast the machine does it at the moment. ADR 7 has the measurements.

@@ -596,13 +596,20 @@ func (w *work) lastColumn() {
 	}
 	nnz := float64(w.f.NNZ)
 	if w.fused() {
-		w.thread += nnz * lastFused
+		w.thread += nnz * (lastFused + lastMissed*w.lastMisses()*w.Measured.GatherSeconds(1, float64(w.Line), w.Threads))
 		return
 	}
 	w.thread += nnz * lastNonZero
 	if w.listed {
 		w.stream(nnz * w.perNonZero())
 	}
+}
+
+// lastMisses returns the share of elements of a column apart that the nearest cache no longer has, where rows of a panel come in any order: between
+// two reads of a line of such elements as many bytes pass as come with all of its lines on average, and with probability exp(−x) more than x times as many.
+func (w *work) lastMisses() float64 {
+	lines := float64(w.f.ActiveCols) / w.panels * w.elem / float64(w.Line)
+	return math.Exp(-float64(w.Measured.Levels[0].Bytes) / (lines * (w.row + float64(w.Line) + w.perNonZero())))
 }
 
 // fused reports whether the inner loop does a column apart with the others: that of SpMM for long vectors.
