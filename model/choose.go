@@ -134,18 +134,22 @@ func Depths(k, elemBytes int) []int {
 }
 
 // Near reports whether the inner loops of CPUs take a panel of rows of B, of rowBytes bytes each, for near, and leave most of a row to the
-// hardware's prefetchers: its rows take no more than twice a private cache of cache bytes, or six times where they are longer than SliceBytes, for the
-// prefetchers bring most of these from a shared cache as well; and a call reads so much of each, of nnz non-zeros on all rows of B, that
+// hardware's prefetchers: its rows take no more than twice a private cache, or six times where they are longer than SliceBytes, for the
+// prefetchers bring most of these from a shared cache as well; in SpMM, where they are longer than a block of long vectors, a quarter of that one
+// is as well. And a call reads so much of each, of nnz non-zeros on all rows of B, that
 // it matters little that the first read, from farther away, takes longer for it. With 8 reads of 512 bytes a call took up to 1.3 times as long,
 // with 41 1.1, with 51 and 244 0.9 to 1; with rows of 512 bytes in four times the cache 0.93 to 1.05, of 2 KB in six times 0.8 to 1, in ten and more 0.84
 // to 1.2 (ADR 8).
-func Near(nnz int64, all, rows, rowBytes int, cache int64) bool {
+func Near(op Op, nnz int64, all, rows, rowBytes int, private, shared int64) bool {
 	const often = 24 << 10 // bytes
-	times := int64(2)
+	most := 2 * private
 	if rowBytes > SliceBytes {
-		times = 6
+		most = 6 * private
 	}
-	return int64(rows)*int64(rowBytes) <= times*cache && nnz*int64(rowBytes) >= often*int64(all)
+	if op != SDDMM && rowBytes > longBlock {
+		most = max(most, shared/4)
+	}
+	return int64(rows)*int64(rowBytes) <= most && nnz*int64(rowBytes) >= often*int64(all)
 }
 
 // OwnCopies reports whether threads copy slices of rows of B panel by panel, each for itself: the rows of a panel, of rowBytes bytes each, leave
@@ -175,6 +179,9 @@ func LastApart(op Op, nnz int64, rows, k, elemBytes, block int) bool {
 
 // shortVectors reports whether a block as Machine.Block has it is that of AVX2.
 func shortVectors(block int) bool { return 0 < block && block < SliceBytes }
+
+// longBlock is the bytes of a block of long vectors.
+const longBlock = 2 * SliceBytes
 
 // longVectors reports whether it is that of AVX-512.
 func longVectors(block int) bool { return block >= SliceBytes }

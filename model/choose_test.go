@@ -497,51 +497,62 @@ func TestMixing(t *testing.T) {
 	}
 }
 
-// Rows of B are near in a panel of at most twice a cache, long ones six times, if a call reads enough of each.
+// Rows of B are near in a panel of at most twice a cache, long ones six times, and in SpMM very long ones a quarter of a shared one, if a call reads
+// enough of each.
 func TestNear(t *testing.T) {
-	const l2, all, reads = 1 << 20, 100_000, 48 // 24 KB of rows of 512 bytes
+	const l2, l3, all, reads = 1 << 20, 40 << 20, 100_000, 48 // 24 KB of rows of 512 bytes
 	for _, c := range []struct {
+		op         Op
 		nnz        int64
 		rows, size int
 		want       bool
 	}{
-		{reads * all, l2 / 512, 512, true},
-		{reads * all, 2 * l2 / 512, 512, true},
-		{reads * all, 2*l2/512 + 1, 512, false},
-		{reads * all, 6 * l2 / 1024, 1024, true},
-		{reads * all, 6*l2/1024 + 1, 1024, false},
-		{reads*all - 1, l2 / 512, 512, false},
-		{reads / 4 * all, l2 / 2048, 2048, true},
-		{1 << 40, 1 << 30, 2048, false}, // 2 TB
-		{1 << 40, 0, 512, true},
+		{SDDMM, reads * all, l2 / 512, 512, true},
+		{SDDMM, reads * all, 2 * l2 / 512, 512, true},
+		{SDDMM, reads * all, 2*l2/512 + 1, 512, false},
+		{SDDMM, reads * all, 6 * l2 / 1024, 1024, true},
+		{SDDMM, reads * all, 6*l2/1024 + 1, 1024, false},
+		{SDDMM, reads*all - 1, l2 / 512, 512, false},
+		{SDDMM, reads / 4 * all, l2 / 2048, 2048, true},
+		{SDDMM, 1 << 40, 1 << 30, 2048, false}, // 2 TB
+		{SpMM, reads * all, 2*l2/512 + 1, 512, false},
+		{SpMM, reads * all, 6*l2/1024 + 1, 1024, false},
+		{SpMM, reads * all, l3 / 4 / 2048, 2048, true},
+		{SpMMT, reads * all, l3 / 4 / 2048, 2048, true},
+		{SpMM, reads * all, l3/4/2048 + 1, 2048, false},
+		{SDDMM, reads * all, l3 / 4 / 2048, 2048, false},
+		{SpMM, reads/4*all - 1, l3 / 4 / 2048, 2048, false},
+		{SDDMM, 1 << 40, 0, 512, true},
 	} {
-		if got := Near(c.nnz, all, c.rows, c.size, l2); got != c.want {
-			t.Errorf("%d non-zeros, %d rows of %d bytes: %v", c.nnz, c.rows, c.size, got)
+		if got := Near(c.op, c.nnz, all, c.rows, c.size, l2, l3); got != c.want {
+			t.Errorf("%v, %d non-zeros, %d rows of %d bytes: %v", c.op, c.nnz, c.rows, c.size, got)
 		}
 	}
 
-	// From a thread's own cache long ones take less time than others with long vectors, from elsewhere and short ones as much.
+	// With long vectors near ones take less time, in SDDMM from a thread's own cache, in SpMM very long ones from a shared one too.
 	const private, shared, block = 1, 2, 1024
 	f := wide(10_000, 10_000, 500)
-	for _, op := range []Op{SDDMM, SpMM} {
-		less := map[Op]float64{SDDMM: nearSDDMM, SpMM: nearSpMM}[op]
-		for _, c := range []struct {
-			level, k, tj, block int
-			want                float64
-		}{
-			{private, 128, 2000, block, less}, {private, 128, 2500, block, less}, {private, 128, 5000, block, 1}, {private, 128, 0, block, 1},
-			{private, 512, 500, block, less}, {private, 512, 3000, block, less}, {private, 512, 5000, block, 1},
-			{private, 64, 2000, block, 1}, {shared, 128, 2000, block, 1}, {private, 128, 2000, 512, less}, {private, 128, 2000, 0, 1},
-		} {
-			seconds := func(nearBytes int64) float64 {
+	for _, c := range []struct {
+		level, k, tj, block int
+		sddmm, spmm         float64
+	}{
+		{private, 128, 2000, block, nearSDDMM, nearSpMM}, {private, 128, 2500, block, nearSDDMM, nearSpMM}, {private, 128, 5000, block, 1, 1}, {private, 128, 0, block, 1, 1},
+		{private, 512, 500, block, nearSDDMM, nearSpMM}, {private, 512, 3000, block, nearSDDMM, nearSpMM}, {private, 512, 4000, block, 1, nearSpMM}, {private, 512, 5000, block, 1, 1},
+		{private, 64, 2000, block, 1, 1}, {private, 128, 2000, 512, nearSDDMM, nearSpMM}, {private, 128, 2000, 0, 1, 1},
+		{shared, 128, 2000, block, 1, 1}, {shared, 256, 5000, block, 1, 1}, {shared, 512, 4000, block, 1, 1 - nearBlock}, {shared, 512, 5000, block, 1, 1},
+		{shared, 640, 2000, block, 1, 1 - 1.5*nearBlock}, {shared, 1024, 2000, block, 1, 1 - 3*nearBlock}, {shared, 2048, 500, block, 1, 1 - 3*nearBlock},
+		{shared + 1, 512, 4000, block, 1, 1},
+	} {
+		for op, want := range map[Op]float64{SDDMM: c.sddmm, SpMM: c.spmm, SpMMT: c.spmm} {
+			seconds := func(nearBytes, nearShared int64) float64 {
 				m := testMachine(2)
-				m.Block, m.NearBytes = c.block, nearBytes
+				m.Block, m.NearBytes, m.NearShared = c.block, nearBytes, nearShared
 				w := newWork(m, op, f, c.k, 4, Tile{Tj: c.tj})
 				w.gather(c.level, 1)
 				return w.thread
 			}
-			if got := seconds(l2) / seconds(0); math.Abs(got-c.want) > 1e-9 {
-				t.Errorf("%v, K = %d, panels of %d, blocks of %d bytes, level %d: %v times as long, want %v", op, c.k, c.tj, c.block, c.level, got, c.want)
+			if got := seconds(l2, 32<<20) / seconds(0, 0); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v, K = %d, panels of %d, blocks of %d bytes, level %d: %v times as long, want %v", op, c.k, c.tj, c.block, c.level, got, want)
 			}
 		}
 	}

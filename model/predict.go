@@ -377,12 +377,8 @@ func (w *work) gather(l int, rows float64) {
 	if block := float64(w.Block); w.op != SDDMM && w.blocksApart(l) {
 		seconds = math.Max(seconds, w.row/block*w.Measured.GatherSeconds(l, block, w.Threads))
 	}
-	if !w.Measured.Levels[l].Shared && w.isNear() {
-		if w.op == SDDMM {
-			seconds *= nearSDDMM
-		} else {
-			seconds *= nearSpMM
-		}
+	if w.isNear() {
+		seconds *= w.nearer(l)
 	}
 	if w.Measured.Levels[l].Shared && l < w.memory() { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
@@ -408,7 +404,22 @@ func (w *work) gather(l int, rows float64) {
 // isNear reports whether loops with long vectors leave most of a row of B to the hardware's prefetchers, as the loop that rates are of does not.
 func (w *work) isNear() bool {
 	panel := int(math.Ceil(float64(w.f.Cols) / w.panels))
-	return w.row > nearLeast && longVectors(w.Block) && Near(w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes)
+	return w.row > nearLeast && longVectors(w.Block) && Near(w.op, w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes, w.NearShared)
+}
+
+// nearer is how many times as long a near row takes from a level.
+func (w *work) nearer(l int) float64 {
+	switch {
+	case w.Measured.Levels[l].Shared:
+		if w.op == SDDMM || l == w.memory() {
+			return 1
+		}
+		blocks := min(max(w.row/longBlock, 1), 4)
+		return 1 - nearBlock*(blocks-1)
+	case w.op == SDDMM:
+		return nearSDDMM
+	}
+	return nearSpMM
 }
 
 // scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.

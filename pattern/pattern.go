@@ -129,8 +129,9 @@ func (r *Resident) Panels(width int) (*tiling.Panels, error) {
 
 // Near reports whether the inner loops on host are to take rows of B for near, as model.Near says: rows of them, of so many bytes each, are
 // gathered together, all or those of a panel.
-func (r *Resident) Near(host device.Host, rows, bytes int) bool {
-	return model.Near(r.NNZ, r.Cols, rows, bytes, host.Props().L2Bytes)
+func (r *Resident) Near(host device.Host, op model.Op, rows, bytes int) bool {
+	p := host.Props()
+	return model.Near(op, r.NNZ, r.Cols, rows, bytes, p.L2Bytes, p.L3Bytes)
 }
 
 // UnitCost returns the number of non-zeros from which on a row is cut into pieces in Work.

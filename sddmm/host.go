@@ -148,7 +148,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
-	if !pat.Near(host, rows, r.b.RowBytes()) {
+	if !pat.Near(host, model.SDDMM, rows, r.b.RowBytes()) {
 		return 0
 	}
 	op = asm.Near

@@ -135,7 +135,7 @@ func (r *hostRun[T]) runRows(ctx context.Context, host device.Host, pat *pattern
 
 // near reports whether the given number of rows of B, which may have no columns, are near.
 func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) bool {
-	return len(r.b) > 0 && pat.Near(host, rows, r.b[0].RowBytes())
+	return len(r.b) > 0 && pat.Near(host, model.SpMM, rows, r.b[0].RowBytes())
 }
 
 // batch returns the end of the rows from i on that one call of the inner loop does: all up to end, or as many as have room for
