@@ -133,13 +133,13 @@ func Depths(k, elemBytes int) []int {
 	return all
 }
 
-// Near reports whether the inner loops of CPUs take a panel of rows of B, of rowBytes bytes each, for near, and leave most of a row to the
-// hardware's prefetchers: its rows take no more than twice a private cache, or six times where they are longer than SliceBytes, for the
-// prefetchers bring most of these from a shared cache as well; in SpMM, where they are longer than a block of long vectors, a quarter of that one
-// is as well. And a call reads so much of each, of nnz non-zeros on all rows of B, that
-// it matters little that the first read, from farther away, takes longer for it. With 8 reads of 512 bytes a call took up to 1.3 times as long,
-// with 41 1.1, with 51 and 244 0.9 to 1; with rows of 512 bytes in four times the cache 0.93 to 1.05, of 2 KB in six times 0.8 to 1, in ten and more 0.84
-// to 1.2 (ADR 8).
+// Near reports whether the inner loops of CPUs take a panel of rows of B, of rowBytes bytes each, for near, and leave most of a row to the hardware's
+// prefetchers: its rows take no more than twice a private cache, or six times where they are longer than SliceBytes, for the prefetchers bring most
+// of these from a shared cache as well, or a quarter of that one where SpMM, which gathers long rows a block at a time, has to do with longer ones
+// than that; and a call reads so much of each, of nnz non-zeros on all rows of B, that it matters little that the first read, from farther away,
+// takes longer for it. private and shared are the bytes of those caches. With 8 reads of 512 bytes a call took up to 1.3 times as long, with 41 1.1,
+// with 51 and 244 0.9 to 1; with rows of 512 bytes in four times the cache 0.93 to 1.05, of 2 KB in six times 0.8 to 1, in ten and more 0.84 to 1.2
+// (ADR 8).
 func Near(op Op, nnz int64, all, rows, rowBytes int, private, shared int64) bool {
 	const often = 24 << 10 // bytes
 	most := 2 * private

@@ -607,7 +607,7 @@ func (w *work) lastColumn() {
 	}
 	nnz := float64(w.f.NNZ)
 	if w.fused() {
-		w.thread += nnz * (lastFused + lastMissed*w.lastMisses()*w.Measured.GatherSeconds(1, float64(w.Line), w.Threads))
+		w.thread += nnz * (lastFused + lastMissed*w.lastMisses()*w.Measured.GatherSeconds(min(1, w.memory()), float64(w.Line), w.Threads))
 		return
 	}
 	w.thread += nnz * lastNonZero
