@@ -79,16 +79,21 @@ func TestUnitsCancel(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		ctx, cancel := context.WithCancel(context.Background())
 		var ran atomic.Int32
+		cancelled := make(chan struct{})
 		err := Units(ctx, threads, 1_000_000, func(int) {
-			if ran.Add(1) == 10 {
+			switch n := ran.Add(1); {
+			case n == 10:
 				cancel()
+				close(cancelled)
+			case n > 10: // began before it was cancelled, or should not have begun
+				<-cancelled
 			}
 		})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%d threads: error %v", threads, err)
 		}
-		if n := ran.Load(); n < 10 || n > 10+1000 {
-			t.Errorf("%d threads: %d units ran after cancellation at 10", threads, n)
+		if n := int(ran.Load()); n < 10 || n > 10+threads-1 {
+			t.Errorf("%d threads: %d units ran, cancelled in the tenth; want at most one more for each other thread", threads, n)
 		}
 		before := ran.Load()
 		if err := Units(ctx, threads, 100, func(int) { ran.Add(1) }); !errors.Is(err, context.Canceled) || ran.Load() != before {
