@@ -2,6 +2,7 @@ package spmm_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"sddmmkit/dense"
 	"sddmmkit/device"
 	"sddmmkit/device/cpu"
+	"sddmmkit/internal/conformance"
 	"sddmmkit/model"
 	"sddmmkit/pattern"
 	"sddmmkit/sparse"
@@ -68,82 +70,68 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 // inPieces has rows that are cut into pieces among others, and reads rows of B so often that their last column is apart.
 func inPieces(t testing.TB) *sparse.CSR[float32] { return tiled[float32](t, 300, 3000, 0.6) }
 
-// scarce is a CPU on which nothing is allocated while none is set.
-type scarce struct {
-	*cpu.Device
-	none bool
-}
-
-func (s *scarce) Alloc(bytes int64) (device.Memory, error) {
-	if s.none {
-		return nil, device.ErrOutOfMemory
-	}
-	m, err := s.Device.Alloc(bytes)
-	return memoryOf{m, s}, err
-}
-
-// memoryOf says that memory is of another device.
-type memoryOf struct {
-	device.Memory
-	dev device.Device
-}
-
-func (m memoryOf) Device() device.Device { return m.dev }
-
-// Where there is no memory for copies of B, results have the same bits.
+// Where there is no memory for copies of B, results have the same bits; where there is none for anything else, calls say so.
 func TestWithoutMemoryTheSameBits(t *testing.T) {
 	m := inPieces(t)
-	run := func(none bool, tile model.Tile) []float32 {
-		dev := &scarce{Device: cpu.New(2)}
+	run := func(dev device.Device, tile model.Tile) (bits []float32, err error) {
 		pat, err := pattern.Upload(dev, &m.Pattern)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		defer pat.Close()
 		if pat.Work.Slots == 0 || !model.LastApart(model.SpMM, pat.NNZ, pat.Cols, 33, 4, 0) {
 			t.Fatal("no row is in pieces, or the last column is with the others")
 		}
-		vals, err := device.FromHost(dev, m.Val)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer vals.Close()
 		plan, err := spmm.NewPlan[float32](pat)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		defer plan.Close()
 		if err := plan.SetTile(tile); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		var result []float32
-		for _, k := range []int{34, 33} { // the first call, which copies nothing, makes room for sums of pieces
-			b, err := dense.Upload(dev, normal[float32](m.Cols, k, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer b.Close()
-			c, err := dense.Upload(dev, normal[float32](m.Rows, k, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			dev.none = none && k == 33
-			before := dev.Usage()
-			if err := plan.Run(context.Background(), spmm.NoTrans, 1.5, vals, b, 0.7, c); err != nil {
-				t.Fatal(err)
-			}
-			if copied := dev.Usage() != before; k == 33 && copied == none {
-				t.Fatalf("without memory %v: B was copied %v", none, copied)
-			}
-			result = slices.Clone(c.Buf.Host())
+		vals, err := device.FromHost(dev, m.Val)
+		if err != nil {
+			return nil, err
 		}
-		return result
+		defer vals.Close()
+		b, err := dense.Upload(dev, normal[float32](m.Cols, 33, 1))
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		c, err := dense.Upload(dev, normal[float32](m.Rows, 33, 2))
+		if err != nil {
+			return nil, err
+		}
+		defer c.Close()
+		err = plan.Run(context.Background(), spmm.NoTrans, 1.5, vals, b, 0.7, c)
+		return slices.Clone(c.Buf.Host()), err
 	}
-	want := run(false, model.Tile{})
+	want, err := run(cpu.New(2), model.Tile{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tile := range []model.Tile{{}, {Tj: 700}} {
-		if !slices.Equal(run(true, tile), want) {
-			t.Errorf("tile %v: without memory there are other bits", tile)
+		without := 0
+		for n := 1; ; n++ {
+			dev := conformance.Failing(cpu.New(2), n)
+			bits, err := run(dev, tile)
+			switch {
+			case errors.Is(err, device.ErrOutOfMemory):
+				continue
+			case err != nil:
+				t.Fatal(err)
+			case !slices.Equal(bits, want):
+				t.Errorf("tile %v, without allocation %d: other bits", tile, n)
+			}
+			if !dev.Failed() {
+				break
+			}
+			without++
+		}
+		if without != 1 {
+			t.Errorf("tile %v: calls did without %d allocations, want one, for copies", tile, without)
 		}
 	}
 }
