@@ -3,9 +3,9 @@ package model
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"sync"
 
-	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 )
 
@@ -14,17 +14,19 @@ import (
 type classes struct {
 	pattern  *sparse.Pattern
 	sample   sample
-	inRegion []int64 // how many of the references drawn the regions have
+	inClass  []int64 // how many of the references drawn are in each of mostClasses
+	inRegion []int64 // and in the regions
 
 	counting sync.Mutex
 	counted  map[int]*references // by the number of classes
 }
 
 const (
-	someClasses = 256  // say whether classes are read equally often
-	unequal     = 1.25 // times what Σ (share of a class)² is where they are
-	drawn       = 8    // one in so many non-zeros says so
-	fewClasses  = 8    // that rows of B are in: with fewer all columns are taken for one class
+	someClasses = 256     // say whether classes are read equally often
+	mostClasses = 1 << 11 // are counted: as many as rows of one line that lie within the distance at which they share sets
+	unequal     = 1.25    // times what Σ (share of a class)² is where they are
+	drawn       = 8       // one in so many non-zeros says so
+	fewClasses  = 8       // that rows of B are in: with fewer all columns are taken for one class
 )
 
 // classesOf returns how many classes rows of B of so many bytes are in, a power of two, by how far apart those lie that share sets, or 0.
@@ -33,10 +35,10 @@ func classesOf(row float64, setBytes int64) int {
 	if n < fewClasses {
 		return 0
 	}
-	return 1 << (bits.Len64(uint64(n)) - 1)
+	return min(1<<(bits.Len64(uint64(n))-1), mostClasses)
 }
 
-// of returns the references to so many classes, a power of two, as if the non-zeros were sorted by class. The first call for a number takes about as
+// of returns the references to so many classes, a power of two, as if the non-zeros were sorted by class. The first call for a number takes half as
 // long as NewProfile.
 func (c *classes) of(number, threads int) *references {
 	c.counting.Lock()
@@ -47,36 +49,41 @@ func (c *classes) of(number, threads int) *references {
 	return c.counted[number]
 }
 
+// count takes the references of a class to lie between those of the others as evenly as it has a share of those drawn: to number them one by one
+// takes twice as long.
 func (c *classes) count(number, threads int) *references {
 	p, nnz := c.pattern, c.pattern.NNZ()
 	mask, shift := int32(number-1), shiftOf(nnz)
-	chunks := c.sample.chunksOf(nnz, threads)
-	inClass := make([][]int64, chunks)
-	parallel.Ranges(chunks, nnz, func(chunk int, lo, hi int64) {
-		counts := make([]int64, number)
-		for _, j := range p.ColIdx[lo:hi] {
-			counts[j&mask]++
-		}
-		inClass[chunk] = counts
-	})
-	// Where the references of each class begin in each chunk, when they are sorted by class.
-	start := int64(0)
-	for class := range number {
-		for _, counts := range inClass {
-			counts[class], start = start, start+counts[class]
-		}
+	inClass := folded(c.inClass, number)
+	const undrawn = 0.125 // a class that none was drawn of may have some
+	sum := 0.0
+	for _, n := range inClass {
+		sum += float64(n) + undrawn
 	}
-	stamps := make([]stamp, chunks)
-	for chunk, next := range inClass {
-		stamps[chunk] = func(_ int64, columns []int32, _ []uint16, now *[stretch]uint32) {
-			for z, j := range columns {
-				n := &next[j&mask]
-				now[z&(stretch-1)] = uint32(*n>>(shift&63)) + 1
-				*n++
-			}
-		}
+	// Where a class begins when references are sorted by class, and how much of a step there one before is.
+	type place struct{ start, share float64 }
+	places := make([]place, number)
+	start := 0.0
+	for class, n := range inClass {
+		share := (float64(n) + undrawn) / sum
+		places[class] = place{start, share}
+		start += share * float64(nnz)
 	}
-	return c.sample.countReferences(p.ColIdx, p.Cols, shift, stamps, [][]int64{c.inRegion})
+	return c.sample.countReferences(p.ColIdx, p.Cols, shift, threads, func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
+		for _, z := range of {
+			at := &places[columns[z]&mask]
+			now[z&(stretch-1)] = uint32(int64(at.start+at.share*float64(from+int64(z)))>>(shift&63)) + 1
+		}
+	}, c.inRegion)
+}
+
+// folded adds up counts of columns by their low bits to those of fewer.
+func folded(counts []int64, number int) []int64 {
+	sum := slices.Clone(counts[:number])
+	for class, n := range counts[number:] {
+		sum[class&(number-1)] += n
+	}
+	return sum
 }
 
 // sameOfTwo returns how likely two different ones of all that is counted are in the same part.

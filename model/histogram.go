@@ -18,11 +18,8 @@ func newHistogram() histogram { return make(histogram, bins) }
 
 // bin returns the bin of x ≥ 0.
 func bin(x uint64) int {
-	if x < 2*perOctave {
-		return int(x)
-	}
-	e := bits.Len64(x) - 4 // 2³ ≤ x>>e < 2⁴
-	return e*perOctave + int(x>>e)
+	e := bits.Len64(x|perOctave) - 4 // 2³ ≤ x>>e < 2⁴, but 0 where x is less; without a branch, which is hard to predict
+	return e*perOctave + int(x>>(e&63))
 }
 
 // binStart returns the least number of a bin.

@@ -296,12 +296,13 @@ func (w *work) reach(p *panel, c float64) float64 {
 
 // hits returns how many reads of rows of B find them in a level, or nearer, and how many of these are beside reads that do not: in each panel the
 // share of those that come again. Each thread has a part of the rows of a panel, and what it brought to its private caches others do not find
-// there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself, unless there are but few classes, and
-// threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
+// there. Where address bits pick the sets of a cache, each class of columns has its share of it for itself, unless there are but few classes or a whole
+// panel fits, whose rows fill all sets alike; and threads are taken for one: where classes have uneven parts, popular columns are read many times by all.
 func (w *work) hits(l int) (hits, beside float64) {
 	r, c, of, parts := w.f.all, w.capacity(l), 1.0, 1
 	level := w.Measured.Levels[l]
-	if n := classesOf(w.row, level.SetBytes); n > 0 && w.f.classes != nil {
+	fits := float64(w.f.Cols)/w.panels*w.row <= c
+	if n := classesOf(w.row, level.SetBytes); n > 0 && w.f.classes != nil && !fits {
 		r, c, of = w.f.classes.of(n, w.Threads), c/float64(n), 1/float64(n)
 	} else if !level.Shared && !w.own { // a copy of its own has all rows
 		parts = w.Threads

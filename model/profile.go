@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
 )
@@ -78,26 +79,32 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	}
 	s := newSample(p.Cols)
 	shift := shiftOf(nnz)
-	chunks := s.chunksOf(nnz, threads)
-	inClass, inRegion, stamps := make([][]int64, chunks), make([][]int64, chunks), make([]stamp, chunks)
-	region := regionOf(p.Cols) & 31
-	for c := range stamps {
-		counts, byRegion := make([]int64, someClasses), make([]int64, regionsOf(p.Cols))
-		inClass[c], inRegion[c] = counts, byRegion
-		stamps[c] = func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
-			for _, z := range of {
-				now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
-			}
-			for z := -from & (drawn - 1); z < int64(len(columns)); z += drawn {
-				counts[columns[z]&(someClasses-1)]++
-				byRegion[columns[z]>>region]++
-			}
+	inClass, inRegion := draw(p, threads)
+	f.all = s.countReferences(p.ColIdx, p.Cols, shift, threads, func(from int64, _ []int32, of []uint16, now *[stretch]uint32) {
+		for _, z := range of {
+			now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
 		}
+	}, inRegion)
+	if sameOfTwo(folded(inClass, someClasses))*someClasses > unequal {
+		f.classes = &classes{pattern: p, sample: s, inClass: inClass, inRegion: inRegion, counted: make(map[int]*references)}
 	}
-	f.all = s.countReferences(p.ColIdx, p.Cols, shift, stamps, inRegion)
-	if sameOfTwo(sumOf(inClass))*someClasses > unequal {
-		f.classes = &classes{pattern: p, sample: s, inRegion: sumOf(inRegion), counted: make(map[int]*references)}
-	}
+}
+
+// draw counts one in several non-zeros by the class of its column, of mostClasses, and by the region.
+func draw(p *sparse.Pattern, threads int) (inClass, inRegion []int64) {
+	chunks := parallel.Threads(threads)
+	classes, regions := make([][]int64, chunks), make([][]int64, chunks)
+	region := regionOf(p.Cols) & 31
+	parallel.Ranges(chunks, (p.NNZ()+drawn-1)/drawn, func(c int, lo, hi int64) {
+		inClass, inRegion := make([]int64, mostClasses), make([]int64, regionsOf(p.Cols))
+		for z := lo; z < hi; z++ {
+			j := p.ColIdx[z*drawn]
+			inClass[j&(mostClasses-1)]++
+			inRegion[j>>region]++
+		}
+		classes[c], regions[c] = inClass, inRegion
+	})
+	return sumOf(classes), sumOf(regions)
 }
 
 // shiftOf returns the power of two of references that a step of time has: patterns with more than 2³¹ non-zeros are counted in coarser steps.

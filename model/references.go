@@ -91,8 +91,8 @@ func regionOf(cols int) int {
 // regionsOf returns how many regions cols columns have.
 func regionsOf(cols int) int { return max(cols-1, 0)>>regionOf(cols) + 1 }
 
-// stamp gives references of a chunk their times: how many there were up to each. It gets all from the one numbered from on, in order, and which
-// of them are to have theirs in now.
+// stamp gives references, the first of which has the number from, their times: how many there were up to each. of are those that are to have
+// theirs in now.
 type stamp func(from int64, columns []int32, of []uint16, now *[stretch]uint32)
 
 // seen is when the columns of a sample were seen first and last in a chunk; 0 is never. The first chunk counts its first
@@ -104,18 +104,16 @@ func (s sample) chunksOf(refs int64, threads int) int {
 	return int(max(1, min(int64(parallel.Threads(threads)), refs/perSlot/int64(s.slots), 16)))
 }
 
-// countReferences looks at references to cols columns, chunk by chunk. The stamps of a chunk go on where those of the one before ended; time
-// is counted in steps of 2^shift references. What crosses the border of chunks is added afterwards. inRegion has, when that is done, how many of
-// the references drawn from each chunk the regions have.
-func (s sample) countReferences(columns []int32, cols, shift int, stamps []stamp, inRegion [][]int64) *references {
-	sampled, chunks := s.columns(), len(stamps)
+// countReferences looks at references to cols columns, chunk by chunk; what crosses the border of chunks is added afterwards. Time is counted in
+// steps of 2^shift references. inRegion has how many of those drawn the regions have.
+func (s sample) countReferences(columns []int32, cols, shift, threads int, times stamp, inRegion []int64) *references {
+	sampled, chunks := s.columns(), s.chunksOf(int64(len(columns)), threads)
 	r := &references{number: int64(len(columns)), each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
 	table := make([]seen, chunks)
 	again, firsts := make([][]histogram, chunks), make([][]histogram, chunks)
 	parallel.Ranges(chunks, r.number, func(c int, lo, hi int64) {
-		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, stamps[c], c == 0)
+		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, times, c == 0)
 	})
-	counts := sumOf(inRegion)
 	for g := range r.regions {
 		at := &r.regions[g]
 		at.reuse, at.gaps = newHistogram(), newHistogram()
@@ -148,12 +146,12 @@ func (s sample) countReferences(columns []int32, cols, shift int, stamps []stamp
 		}
 	}
 	drawn := 0.0
-	for _, n := range counts {
+	for _, n := range inRegion {
 		drawn += float64(n)
 	}
 	r.region = region{refs: float64(r.number), reuse: newHistogram(), gaps: newHistogram()}
 	uneven := 0.0 // 1 where regions have references as they have columns
-	for g, n := range counts {
+	for g, n := range inRegion {
 		at := &r.regions[g]
 		at.gaps.merge(at.reuse)
 		at.reuse.scale(shift)
@@ -182,7 +180,8 @@ func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first
 	}
 	factor, mask, slots := s.factor, s.mask, uint64(s.slots) // in registers
 	shift, regions := regionOf(cols)&31, regionsOf(cols)
-	all := make(histogram, 2*bins*regions) // without a branch that is hard to predict
+	const bins = 29*perOctave + perOctave + 1 // of times of 32 bits
+	all := make(histogram, 2*bins*regions)    // without a branch that is hard to predict
 	var now [stretch]uint32
 	var kept [stretch]uint16
 	for len(columns) > 0 {

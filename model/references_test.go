@@ -56,7 +56,7 @@ func whole(p *sparse.Pattern, drawnFrom []int32) *references {
 	for z := 0; z < len(drawnFrom); z += drawn {
 		inRegion[drawnFrom[z]>>regionOf(p.Cols)]++
 	}
-	return s.countReferences(p.ColIdx, p.Cols, 0, []stamp{position}, [][]int64{inRegion})
+	return s.countReferences(p.ColIdx, p.Cols, 0, 2, position, inRegion)
 }
 
 // What a sample of 4000 to 8000 columns says is what all of them say, nearly: within three standard errors of a sum of as many.
@@ -112,13 +112,14 @@ func evenBits(rng *rand.Rand, rows, bits, perRow int) *sparse.Pattern {
 	})
 }
 
-// Classes are looked at where some are read more often, and then as if the non-zeros were sorted by them.
+// Classes are looked at where some are read more often, and then as if the non-zeros were sorted by them, nearly: references of a class are taken to
+// come at even distances.
 func TestClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	if f := NewProfile(uniform(rng, 3000, 5000, 20), 2); f.classes != nil {
 		t.Error("classes of columns at random are looked at")
 	}
-	p := evenBits(rng, 3000, 11, 20)
+	p := evenBits(rng, 20_000, 11, 20)
 	f := NewProfile(p, 1)
 	if f.classes == nil {
 		t.Fatal("classes are not looked at")
@@ -127,9 +128,20 @@ func TestClasses(t *testing.T) {
 		sorted := slices.Clone(p.ColIdx)
 		slices.SortStableFunc(sorted, func(a, b int32) int { return int(a)&(number-1) - int(b)&(number-1) })
 		want := whole(&sparse.Pattern{Rows: 1, Cols: p.Cols, RowPtr: []int64{0, p.NNZ()}, ColIdx: sorted}, p.ColIdx)
-		for _, threads := range []int{1, 2, 5} {
-			if got := NewProfile(p, threads).classes.of(number, threads); !reflect.DeepEqual(got, want) {
-				t.Errorf("%d classes, %d threads: not the references sorted by class", number, threads)
+		got := f.classes.of(number, 1)
+		near := func(what string, at, got, want, of float64) {
+			if math.Abs(got-want) > 0.02*of {
+				t.Errorf("%d classes: %s %.0f is %.1f, want %.1f", number, what, at, got, want)
+			}
+		}
+		near("columns", 0, got.columns, want.columns, 0)
+		for refs := 16.0; refs < float64(p.NNZ()); refs *= 1.7 {
+			near("footprint of", refs, got.footprint(refs), want.footprint(refs), want.columns)
+			near("references within", refs, got.reused(refs, p.NNZ(), 1), want.reused(refs, p.NNZ(), 1), float64(p.NNZ()))
+		}
+		for _, threads := range []int{2, 5} {
+			if again := NewProfile(p, threads).classes.of(number, threads); !reflect.DeepEqual(again, got) {
+				t.Errorf("%d classes: %d threads give others", number, threads)
 			}
 		}
 	}
