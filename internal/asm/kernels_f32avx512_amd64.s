@@ -31912,7 +31912,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x2(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x2(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -31984,7 +31984,7 @@ unfetched16:
 	VBROADCASTSS (R8), Z3
 	VMULPS       Z0, Z3, Z3
 	VFMADD231PS  (R11), Z3, Z1
-	VFMADD231PS  (CX)(R12*4), X3, K1, X2
+	VFMADD231SS  (CX)(R12*4), X3, X2
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -32105,7 +32105,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x3(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x3(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -32181,7 +32181,7 @@ unfetched16:
 	VMULPS       Z0, Z4, Z4
 	VFMADD231PS  (R11), Z4, Z1
 	VFMADD231PS  64(R11), Z4, Z2
-	VFMADD231PS  (CX)(R12*4), X4, K1, X3
+	VFMADD231SS  (CX)(R12*4), X4, X3
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -32303,7 +32303,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x4(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x4(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -32383,7 +32383,7 @@ unfetched16:
 	VFMADD231PS  (R11), Z5, Z1
 	VFMADD231PS  64(R11), Z5, Z2
 	VFMADD231PS  128(R11), Z5, Z3
-	VFMADD231PS  (CX)(R12*4), X5, K1, X4
+	VFMADD231SS  (CX)(R12*4), X5, X4
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -32506,7 +32506,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x5(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x5(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -32595,7 +32595,7 @@ near16:
 	VFMADD231PS  64(R11), Z6, Z2
 	VFMADD231PS  128(R11), Z6, Z3
 	VFMADD231PS  192(R11), Z6, Z4
-	VFMADD231PS  (CX)(R12*4), X6, K1, X5
+	VFMADD231SS  (CX)(R12*4), X6, X5
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -32719,7 +32719,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x6(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x6(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -32815,7 +32815,7 @@ near16:
 	VFMADD231PS  128(R11), Z7, Z3
 	VFMADD231PS  192(R11), Z7, Z4
 	VFMADD231PS  256(R11), Z7, Z5
-	VFMADD231PS  (CX)(R12*4), X7, K1, X6
+	VFMADD231SS  (CX)(R12*4), X7, X6
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -32940,7 +32940,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x7(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x7(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -33040,7 +33040,7 @@ near16:
 	VFMADD231PS  192(R11), Z8, Z4
 	VFMADD231PS  256(R11), Z8, Z5
 	VFMADD231PS  320(R11), Z8, Z6
-	VFMADD231PS  (CX)(R12*4), X8, K1, X7
+	VFMADD231SS  (CX)(R12*4), X8, X7
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -33166,7 +33166,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x8(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x8(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -33270,7 +33270,7 @@ near16:
 	VFMADD231PS  256(R11), Z9, Z5
 	VFMADD231PS  320(R11), Z9, Z6
 	VFMADD231PS  384(R11), Z9, Z7
-	VFMADD231PS  (CX)(R12*4), X9, K1, X8
+	VFMADD231SS  (CX)(R12*4), X9, X8
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI
@@ -33397,7 +33397,7 @@ return:
 	RET
 
 // func spmmLastF32AVX512x9(c *float32, width int, v *float32, step int, b *float32, stride int, cols *int32, n int, ptr *int64, segs *int64, rowptr *int64, long int, rows int, ahead int, fresh int, near int, last *float32, alpha float32)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, FMA3, MMX+
 TEXT ·spmmLastF32AVX512x9(SB), NOSPLIT, $16-140
 	MOVQ         $+1, AX
 	MOVQ         last+128(FP), CX
@@ -33505,7 +33505,7 @@ near16:
 	VFMADD231PS  320(R11), Z10, Z6
 	VFMADD231PS  384(R11), Z10, Z7
 	VFMADD231PS  448(R11), Z10, Z8
-	VFMADD231PS  (CX)(R12*4), X10, K1, X9
+	VFMADD231SS  (CX)(R12*4), X10, X9
 	ADDQ         R9, R8
 	ADDQ         $+4, R10
 	DECQ         SI

@@ -141,11 +141,9 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		}
 		row := k.GP64()
 		k.MOVLQSX(operand.Mem{Base: cols}, row)
-		lastVector := operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}
+		at := k.GP64()
 		if apart {
-			at := k.GP64()
 			k.MOVQ(row, at)
-			lastVector = operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}
 		}
 		k.IMULQ(stride, row)
 		k.ADDQ(b, row)
@@ -155,7 +153,11 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		for i := range chunks - 1 {
 			k.fma(operand.Mem{Base: row, Disp: i * k.width()}, value, acc[i])
 		}
-		k.fmaMasked(lastVector, part(value, size), m, part(acc[chunks-1], size))
+		if apart { // a scalar, for a masked load may reach into the next line
+			k.VFMADD231SS(operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}, part(value, 16), part(acc[chunks-1], 16))
+		} else {
+			k.fmaMasked(operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}, part(value, size), m, part(acc[chunks-1], size))
+		}
 		k.ADDQ(step, v)
 		k.ADDQ(operand.I32(4), cols)
 		k.DECQ(ahead)
