@@ -48,8 +48,8 @@ func (c Columns[T]) from(row int) Columns[T] {
 }
 
 // ownRows are copies of the rows of B of a panel, one for each goroutine. Each lies in the second cache of its core, and is written over for the
-// next panel: the copying is up to a quarter of a call (ADR 7), but all that threads copy for each other goes from one's cache to the other's,
-// which took 7 ns a line on a Zen 4 while its two threads were far apart (ADR 7, one L3 or two).
+// next panel: the copying is up to a quarter of a call, but all that threads copy for each other goes from one's cache to the other's,
+// which took 7 ns a line on a Zen 4 while its two threads were far apart (ADR 7).
 type ownRows[T float32 | float64] struct {
 	copies []ownCopy[T]
 	rows   int // of B
