@@ -19,15 +19,37 @@ var sweepBase = []int{8, 16, 32, 64, 128, 256, 1024}
 // Cliffs compares each record of a sweep with the curve through the records of the round K (8, 16, 32, 64,
 // 128, 256, 1024) that differ from it in K only. Between two of them the curve is a straight line of
 // seconds per flop over log K; beyond the last it is level. Records of round K are on the curve and
-// are left out, as are those without a curve of at least one K.
+// are left out, as are those without a curve of at least one K. A case that has several rounds counts by the median of
+// what each says, with the curve of that round.
 func Cliffs(records []Record) []Cliff {
-	type sweep = key
-	of := func(r Record) sweep {
+	var out []Cliff
+	var slowdowns [][]float64
+	at := map[key]int{}
+	for _, round := range rounds(records) {
+		for _, c := range cliffsOf(round) {
+			k := keyOf(*c.Record, true)
+			i, ok := at[k]
+			if !ok {
+				i, at[k] = len(out), len(out)
+				out, slowdowns = append(out, c), append(slowdowns, nil)
+			}
+			slowdowns[i] = append(slowdowns[i], c.Slowdown)
+		}
+	}
+	for i := range out {
+		out[i].Slowdown = Summarize(slowdowns[i]).Median
+	}
+	return out
+}
+
+// cliffsOf is Cliffs for one round.
+func cliffsOf(records []Record) []Cliff {
+	of := func(r Record) key {
 		k := keyOf(r, true)
 		k.k = 0
 		return k
 	}
-	curves := map[sweep][]Record{}
+	curves := map[key][]Record{}
 	for _, r := range records {
 		if slices.Contains(sweepBase, r.K) {
 			curves[of(r)] = append(curves[of(r)], r)

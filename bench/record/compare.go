@@ -73,25 +73,6 @@ func keyOf(r Record, full bool) key {
 	return k
 }
 
-// pool joins the records of the same case.
-func pool(records []Record) []Record {
-	at := map[key]int{}
-	var out []Record
-	for _, r := range records {
-		k := keyOf(r, true)
-		i, ok := at[k]
-		if !ok {
-			at[k] = len(out)
-			r.Seconds = slices.Clone(r.Seconds)
-			r.Summarize() // by whatever program the record was made
-			out = append(out, r)
-			continue
-		}
-		out[i].add(&r)
-	}
-	return out
-}
-
 // Compare compares the records of two files, case by case. A case is an operation, a pattern, K, a type, a
 // device and a number of threads. Where a file has a case from several implementations or
 // with several ways to choose tiles, those too must agree; otherwise they may differ, which is how
@@ -103,7 +84,7 @@ func Compare(a, b []Record, opt CompareOptions) Report {
 	if opt.Resamples == 0 {
 		opt.Resamples = 2000
 	}
-	a, b = pool(a), pool(b)
+	a, b = Pool(a), Pool(b)
 	several := map[key]bool{}
 	for _, records := range [][]Record{a, b} {
 		seen := map[key]bool{}

@@ -114,3 +114,37 @@ func TestCliffs(t *testing.T) {
 		}
 	}
 }
+
+// Rounds are compared each for itself, though the machine is twice as slow in one of them.
+func TestRounds(t *testing.T) {
+	in := func(round int, k int, seconds float64, change func(*Record)) Record {
+		r := rec("x", k, seconds)
+		if r.Round = round; change != nil {
+			change(&r)
+		}
+		return r
+	}
+	double := func(r *Record) { r.Type = "float64" }
+	single := func(r *Record) { r.Threads = 1 }
+	var records []Record
+	for round, slow := range []float64{1, 2, 1.1} {
+		off := []float64{1, 1.2, 0.9}[round] // of what is compared
+		records = append(records, in(round+1, 8, 8e-3*slow, nil), in(round+1, 16, 16e-3*slow, nil), in(round+1, 9, 9e-3*1.25*slow*off, nil),
+			in(round+1, 8, 16e-3*slow*off, double), in(round+1, 8, 12e-3*slow*off, single))
+	}
+	cliffs := Cliffs(records)
+	if len(cliffs) != 1 || cliffs[0].Record.K != 9 || math.Abs(cliffs[0].Slowdown-1.25) > 1e-9 {
+		t.Errorf("cliffs %+v, want 1.25 at K = 9", cliffs)
+	}
+	scalings := Scalings(records)
+	if len(scalings) != 2 || scalings[0].Record.Type != "float64" || scalings[0].Base.Type != "float32" || math.Abs(scalings[0].Ratio-0.5) > 1e-9 ||
+		scalings[1].Record.Threads != 1 || scalings[1].Base.Threads != 2 || math.Abs(scalings[1].Ratio-8.0/12) > 1e-9 {
+		t.Errorf("scalings %+v, want 0.5 for float64 and 0.67 for one thread", scalings)
+	}
+	if all := Pool(records); len(all) != 5 || all[0].Samples != 3 || all[0].Round != 1 || all[0].Median != 8.8e-3 {
+		t.Errorf("%d cases, the first %+v", len(all), all[0])
+	}
+	if got := Scalings(append(records[:2:2], records[0])); len(got) != 0 {
+		t.Errorf("a case compared with itself: %+v", got)
+	}
+}

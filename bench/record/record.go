@@ -59,6 +59,7 @@ type Record struct {
 	Kernel         string `json:"kernel,omitempty"`    // of ours on a GPU
 	Cache          string `json:"cache"`               // Warm or Cold
 	OperandSets    int    `json:"operand_sets"`        // that calls go to in turn
+	Round          int    `json:"round,omitempty"`     // from 1, of a run in which cases take turns
 
 	GFLOPS           float64  `json:"gflops"`
 	GBPerSecond      float64  `json:"gb_per_s"`                   // of Bytes

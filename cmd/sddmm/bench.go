@@ -35,6 +35,7 @@ type benchFlags struct {
 	tile     string
 	samples  int
 	seconds  float64
+	rounds   int
 	warmups  int
 	seed     uint64
 	peers    []string
@@ -57,6 +58,9 @@ once. The ceiling is what this machine was measured to do: flops in the L1 cache
 level of memory; the share is the ceiling's time over the
 measured one. "go doc sddmmkit/bench" has the formulas.
 
+What other programs leave of a shared machine drifts. With --rounds N the cases of a matrix take N turns, and types, threads
+and the K of a sweep are compared round by round: the median of N ratios says more than the ratio of two times.
+
 On a GPU (--device cuda:0, opencl:0) time is taken by the device's events. Before each case it is measured how fast
 the device gathers the rows of B that the matrix asks for and does nothing else: "gather" is that time over ours.
 Calls follow each other on the same operands; --cold goes round so many sets of them that none is left in the cache.
@@ -70,6 +74,7 @@ Suites: ` + suiteHelp(),
   sddmm bench --matrix ratings.csv --k 64 --type float32,float64 --peers
   sddmm bench --device cuda:0 --suite gpu --peers cusparse --out gpu.jsonl
   sddmm bench --suite cpu --out before.jsonl
+  sddmm bench --suite sweep --type float32,float64 --threads 1,2 --rounds 9 --seconds 0.05
   sddmm bench --matrix uniform:131072x131072:5M --k 128 --tile exhaustive
   sddmm bench compare before.jsonl after.jsonl
   sddmm bench table gpu.jsonl
@@ -105,6 +110,7 @@ Suites: ` + suiteHelp(),
 	flags.StringVar(&f.tile, "tile", "model", "model, none, exhaustive (try a grid, report the best beside the model's), or TixTjxTk such as 0x4096x128 or 0x0x128, 0 for all; on GPUs also TixTjxTkxPANELS, or TixTjxTkxPANELSxDENSE with --type bfloat16 and float16")
 	flags.IntVar(&f.samples, "samples", 10, "samples of a case at least")
 	flags.Float64Var(&f.seconds, "seconds", 0.5, "seconds of samples of a case at least")
+	flags.IntVar(&f.rounds, "rounds", 1, "turns of each case on a CPU, all cases of a matrix one after the other; a record for each")
 	flags.IntVar(&f.warmups, "warmups", 2, "calls before the first sample")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the dense matrices")
 	flags.StringSliceVar(&f.peers, "peers", nil, "measure others too: go (james-bowman/sparse and gonum, in float64, on the CPU), cusparse (on a CUDA device); without a name cusparse with --device cuda:N and go with others")
@@ -290,6 +296,12 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 		return nil, usagef("--seconds %v; want more than 0 and at most 3600", f.seconds)
 	case len(p.cases) == 0 || len(f.threads) == 0 || len(p.suite.Types) == 0:
 		return nil, usagef("there is nothing to measure; want at least one of --op, --k, --threads and --type")
+	case f.rounds < 1:
+		return nil, usagef("--rounds %d; want at least 1", f.rounds)
+	case f.rounds > 1 && !onCPU:
+		return nil, usagef("--rounds %d is for CPUs; on a GPU take --samples or --seconds", f.rounds)
+	case f.rounds > 1 && p.suite.Tiling.By == bench.TileBySearch:
+		return nil, usagef("--rounds %d with --tile exhaustive; a search has rounds of its own", f.rounds)
 	case f.cold && onCPU:
 		return nil, usagef("--cold is for GPUs; want --device cuda:N or opencl:N with it")
 	case changed("out") && f.out == "", changed("export") && f.export == "":
@@ -323,6 +335,7 @@ type benchRun struct {
 	table    *benchTable
 	besides  *besideTable
 	records  []record.Record
+	round    int                   // from 1, or 0 where there is but one
 	ceilings map[string]ceiling    // by type and threads
 	devices  map[int]device.Device // by threads, once opened
 	cusparse *cusparse.Library     // nil unless asked for and there
@@ -359,6 +372,9 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 			r.table.searched(s)
 		}
 	}
+	if p.flags.rounds > 1 {
+		printScalings(a, record.Scalings(r.records))
+	}
 	if p.suite.Name == "sweep" {
 		printCliffs(a, record.Cliffs(r.records))
 	}
@@ -368,19 +384,58 @@ func runBench(ctx context.Context, a *app, p *benchPlan) error {
 // all measures matrix after matrix.
 func (r *benchRun) all(ctx context.Context) error {
 	for _, source := range r.suite.Matrices {
-		if err := measureMatrix[float32](ctx, r, source, r.in32); err != nil {
+		in32, err := loadFor[float32](ctx, r, source, len(r.in32) > 0)
+		if err != nil {
 			return err
 		}
-		if err := measureMatrix[float64](ctx, r, source, r.in64); err != nil {
+		peers := slices.Contains(r.peers, goPeers)
+		in64, err := loadFor[float64](ctx, r, source, len(r.in64) > 0 || peers)
+		if err != nil {
 			return err
 		}
-		if slices.Contains(r.peers, goPeers) {
-			if err := measurePeers(ctx, r, source); err != nil {
+		before := len(r.records)
+		err = r.rounds(ctx, in32, in64, peers)
+		if r.round > 0 && !r.a.json {
+			r.bar.clear()
+			for _, rec := range record.Pool(r.records[before:]) { // also of an interrupted run
+				r.table.row(&rec)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounds measures all cases on a matrix, in as many rounds as are asked for.
+func (r *benchRun) rounds(ctx context.Context, in32 *bench.Matrix[float32], in64 *bench.Matrix[float64], peers bool) error {
+	for round := range r.flags.rounds {
+		if r.flags.rounds > 1 {
+			r.round = round + 1
+		}
+		if err := measureMatrix(ctx, r, in32, r.in32); err != nil {
+			return err
+		}
+		if err := measureMatrix(ctx, r, in64, r.in64); err != nil {
+			return err
+		}
+		if peers {
+			if err := measurePeers(ctx, r, in64); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// loadFor loads a matrix if it is wanted.
+func loadFor[T sparse.Float](ctx context.Context, r *benchRun, source string, wanted bool) (*bench.Matrix[T], error) {
+	if !wanted {
+		return nil, nil
+	}
+	r.bar.busy("reading " + source)
+	return loadBenchMatrix[T](ctx, r.flags, source)
 }
 
 // loadBenchMatrix reads or makes a matrix. Cells given more than once are added up.
@@ -404,14 +459,9 @@ func loadBenchMatrix[T sparse.Float](ctx context.Context, f *benchFlags, source 
 }
 
 // measureMatrix measures all cases on one matrix with one type of values, and A and B stored as each of types.
-func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, source string, types []string) error {
+func measureMatrix[T sparse.Float](ctx context.Context, r *benchRun, m *bench.Matrix[T], types []string) error {
 	if len(types) == 0 {
 		return nil
-	}
-	r.bar.busy("reading " + source)
-	m, err := loadBenchMatrix[T](ctx, r.flags, source)
-	if err != nil {
-		return err
 	}
 	for _, threads := range r.threads {
 		dev, err := r.device(threads)
@@ -478,7 +528,7 @@ func measureOn[T sparse.Float](ctx context.Context, r *benchRun, dev device.Devi
 		}
 		for _, c := range r.cases {
 			c.Stored = stored
-			r.bar.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
+			r.busy(fmt.Sprintf("%s of %s, K = %d", c.Op, m.Name, c.K))
 			records, failed, err := s.RunBeside(ctx, c, peers...)
 			if err != nil {
 				return errors.Join(err, s.Close())
@@ -533,27 +583,32 @@ func prepare[T sparse.Float](ctx context.Context, r *benchRun, dev device.Device
 	return nil
 }
 
-// add reports records, in the table too if they are to have a row each, and keeps them.
+// busy says what is measured.
+func (r *benchRun) busy(what string) {
+	if r.round > 0 {
+		what = fmt.Sprintf("round %d of %d: %s", r.round, r.flags.rounds, what)
+	}
+	r.bar.busy(what)
+}
+
+// add reports records, in the table too if they are to have a row each, and keeps them. Those of rounds have a row
+// together when all of them have come.
 func (r *benchRun) add(row bool, records ...*record.Record) {
 	r.bar.clear()
 	for _, rec := range records {
+		rec.Round = r.round
 		r.records = append(r.records, *rec)
 		switch {
 		case r.a.json:
 			r.a.emit(rec)
-		case row:
+		case row && r.round == 0:
 			r.table.row(rec)
 		}
 	}
 }
 
 // measurePeers measures the peers of Go on one matrix, each case once for every number of threads.
-func measurePeers(ctx context.Context, r *benchRun, source string) error {
-	r.bar.busy("reading " + source)
-	m, err := loadBenchMatrix[float64](ctx, r.flags, source)
-	if err != nil {
-		return err
-	}
+func measurePeers(ctx context.Context, r *benchRun, m *bench.Matrix[float64]) error {
 	for _, threads := range r.threads {
 		dev, err := backend.Open("cpu", backend.Options{Threads: threads})
 		if err != nil {
@@ -578,7 +633,7 @@ func measurePeersOn(ctx context.Context, r *benchRun, dev device.Device, m *benc
 			if peer == bench.Bowman && !first {
 				continue // it has one thread
 			}
-			r.bar.busy(fmt.Sprintf("%s: %s of %s, K = %d", peer, c.Op, m.Name, c.K))
+			r.busy(fmt.Sprintf("%s: %s of %s, K = %d", peer, c.Op, m.Name, c.K))
 			rec, err := bench.RunPeer(ctx, peer, props.Threads, props.MemoryBytes, m, c, opt)
 			var skipped *bench.SkipError
 			if errors.As(err, &skipped) {

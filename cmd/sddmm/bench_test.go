@@ -212,6 +212,39 @@ func TestBenchSweepSaysCliffs(t *testing.T) {
 	}
 }
 
+// In rounds each case has a record a round, a row together, and types and threads are compared.
+func TestBenchRounds(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "records.jsonl")
+	args := append([]string{"bench", "--op", "spmm", "--matrix", "uniform:300x200:5k", "--k", "8,9", "--threads", "1,2", "--type", "float32,float64", "--rounds", "3", "--out", out}, quick...)
+	o := good(t, args...)
+	if lines := strings.Count(o.stdout, "uniform:300x200:5k"); lines != 8+8 {
+		t.Errorf("%d lines of the matrix, want 8 cases and 8 scalings:\n%s", lines, o.stdout)
+	}
+	for _, want := range []string{"float64 over float32, 1 thread:", "2 threads over 1, float64:"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no line with %q in\n%s", want, o.stdout)
+		}
+	}
+	records, err := record.Read(out)
+	rounds := map[int]int{}
+	for _, r := range records {
+		rounds[r.Round]++
+	}
+	if err != nil || len(rounds) != 3 || rounds[1] != 8 || rounds[2] != 8 || rounds[3] != 8 {
+		t.Errorf("records by round: %v, error %v; want 8 in each of 3", rounds, err)
+	}
+	counts := map[any]int{}
+	for _, e := range events(t, good(t, append(args, "--json")...).stdout) {
+		counts[e["event"]]++
+		if e["event"] == "scaling" && (!(num(t, e, "ratio") > 0) || e["type"] == e["base_type"] && e["threads"] == e["base_threads"]) {
+			t.Errorf("event %v", e)
+		}
+	}
+	if counts["result"] != 24 || counts["scaling"] != 8 {
+		t.Errorf("events %v, want 24 results and 8 scalings", counts)
+	}
+}
+
 func TestBenchExport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bin")
 	e := events(t, good(t, "bench", "--json", "--matrix", "uniform:30x20:100", "--export", path).stdout)[0]
@@ -266,6 +299,9 @@ func TestBenchUsageErrors(t *testing.T) {
 		{"--type float64,float32 --tile 0x0x64", []string{"multiple of 128", "float32"}},
 		{"--threads -1", []string{"--threads -1"}},
 		{"--samples 0", []string{"--samples"}},
+		{"--rounds 0", []string{"--rounds 0"}},
+		{"--rounds 2 --tile exhaustive", []string{"--rounds 2", "exhaustive"}},
+		{"--rounds 2 --device cuda:0", []string{"--rounds 2", "CPUs"}},
 		{"--seconds NaN", []string{"--seconds"}},
 		{"--suite tpu", []string{"--suite", "cpu, sweep, model, gpu"}},
 		{"--device tpu", []string{"--device"}},

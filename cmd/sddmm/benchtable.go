@@ -188,3 +188,35 @@ func printCliffs(a *app, cliffs []record.Cliff) {
 		a.printf("  %-7s %-26s %s, %s, K = %4d: %.2f%s\n", r.Op, shorten(printable(r.Matrix), 26), r.Type, threadCount(r.Threads), r.K, c.Slowdown, mark)
 	}
 }
+
+// scalingEvent is the JSON event of a case beside the same one in another type or with another number of threads.
+type scalingEvent struct {
+	Event       string   `json:"event"` // "scaling"
+	Op          bench.Op `json:"op"`
+	Matrix      string   `json:"matrix"`
+	K           int      `json:"k"`
+	Type        string   `json:"type"`
+	Threads     int      `json:"threads"`
+	BaseType    string   `json:"base_type"`
+	BaseThreads int      `json:"base_threads"`
+	Ratio       float64  `json:"ratio"` // of flops per second
+}
+
+func printScalings(a *app, scalings []record.Scaling) {
+	if len(scalings) == 0 {
+		return
+	}
+	a.printf("\nflops per second over those of another type or number of threads in the same round, medians\n")
+	for _, s := range scalings {
+		r, base := s.Record, s.Base
+		if a.json {
+			a.emit(scalingEvent{"scaling", r.Op, r.Matrix, r.K, r.Type, r.Threads, base.Type, base.Threads, s.Ratio})
+			continue
+		}
+		what := fmt.Sprintf("%s over %s, %s", r.Type, base.Type, threadCount(r.Threads))
+		if r.Type == base.Type {
+			what = fmt.Sprintf("%s over %d, %s", threadCount(r.Threads), base.Threads, r.Type)
+		}
+		a.printf("  %-7s %-26s K = %4d, %s: %.2f\n", r.Op, shorten(printable(r.Matrix), 26), r.K, what, s.Ratio)
+	}
+}
