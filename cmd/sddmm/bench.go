@@ -299,7 +299,7 @@ func (f *benchFlags) plan(changed func(string) bool) (*benchPlan, error) {
 	case f.rounds < 1:
 		return nil, usagef("--rounds %d; want at least 1", f.rounds)
 	case f.rounds > 1 && !onCPU:
-		return nil, usagef("--rounds %d is for CPUs; on a GPU take --samples or --seconds", f.rounds)
+		return nil, roundsOnGPU(f.rounds)
 	case f.rounds > 1 && p.suite.Tiling.By == bench.TileBySearch:
 		return nil, usagef("--rounds %d with --tile exhaustive; a search has rounds of its own", f.rounds)
 	case f.cold && onCPU:
@@ -486,6 +486,9 @@ func (r *benchRun) device(threads int) (device.Device, error) {
 		return nil, err
 	}
 	r.devices[threads] = dev
+	if _, gpu := dev.(device.Launcher); gpu && r.flags.rounds > 1 { // of --device auto
+		return nil, roundsOnGPU(r.flags.rounds)
+	}
 	if slices.Contains(r.peers, cusparsePeers) {
 		if r.cusparse, err = cusparse.Open(dev); err != nil {
 			r.bar.clear()
@@ -493,6 +496,10 @@ func (r *benchRun) device(threads int) (device.Device, error) {
 		}
 	}
 	return dev, nil
+}
+
+func roundsOnGPU(rounds int) error {
+	return usagef("--rounds %d is for CPUs; on a GPU take --samples or --seconds, or --device cpu", rounds)
 }
 
 // close closes what device opened.

@@ -141,9 +141,11 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		}
 		row := k.GP64()
 		k.MOVLQSX(operand.Mem{Base: cols}, row)
-		at := k.GP64()
+		lastVector := operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}
 		if apart {
+			at := k.GP64()
 			k.MOVQ(row, at)
+			lastVector = operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}
 		}
 		k.IMULQ(stride, row)
 		k.ADDQ(b, row)
@@ -154,9 +156,9 @@ func (k *kernels) spmm(chunks int, apart bool) {
 			k.fma(operand.Mem{Base: row, Disp: i * k.width()}, value, acc[i])
 		}
 		if apart { // a scalar, for a masked load may reach into the next line
-			k.VFMADD231SS(operand.Mem{Base: lastColumn, Index: at, Scale: uint8(k.elem())}, part(value, 16), part(acc[chunks-1], 16))
+			k.VFMADD231SS(lastVector, part(value, 16), part(acc[chunks-1], 16))
 		} else {
-			k.fmaMasked(operand.Mem{Base: row, Disp: (chunks - 1) * k.width()}, part(value, size), m, part(acc[chunks-1], size))
+			k.fmaMasked(lastVector, part(value, size), m, part(acc[chunks-1], size))
 		}
 		k.ADDQ(step, v)
 		k.ADDQ(operand.I32(4), cols)
