@@ -213,7 +213,7 @@ func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Pred
 		}
 		if taken.Tile.Tk > 0 {
 			if tile != "" {
-				tile += ", in "
+				tile += ", and "
 			}
 			tile += fmt.Sprintf("slices of %d of K take %s each", taken.Tile.Tk, bytesText(b*float64(taken.Tile.Tk)/float64(k)))
 		}

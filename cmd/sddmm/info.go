@@ -20,7 +20,19 @@ type infoFlags struct {
 	readFlags
 	matrix string
 	ks     []int
+	typ    string
 	device string
+}
+
+// elemBytes returns the size of an element of --type.
+func (f *infoFlags) elemBytes() (int, error) {
+	switch f.typ {
+	case "float32":
+		return 4, nil
+	case "float64":
+		return 8, nil
+	}
+	return 0, usagef("--type %q; want float32 or float64", f.typ)
 }
 
 func (a *app) infoCommand() *cobra.Command {
@@ -31,12 +43,13 @@ func (a *app) infoCommand() *cobra.Command {
 		Long: `info describes a matrix: shape, non-zeros, and how they are spread over rows and columns. Without a
 matrix it describes this machine: processor, caches, memory, devices, and the build.
 
-With --k it says how SDDMM and SpMM would be tiled with that many columns of the dense matrices, in float32:
+With --k it says how SDDMM and SpMM would be tiled with that many columns of the dense matrices, of elements of --type:
 the tile that the model chooses, the seconds and the traffic it predicts, and why.`,
 		Example: `  sddmm info
   sddmm info --matrix ratings.csv
   sddmm info --matrix rmat:16:1M --json
-  sddmm info --matrix uniform:131kx131k:5M --k 32,128 --device cpu`,
+  sddmm info --matrix uniform:131kx131k:5M --k 32,128 --device cpu
+  sddmm info --matrix uniform:8192x8192:2M --k 256 --type float64`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opt, err := f.readFlags.options()
@@ -60,6 +73,9 @@ the tile that the model chooses, the seconds and the traffic it predicts, and wh
 					return usagef("--k %d; want at least 1", k)
 				}
 			}
+			if _, err := f.elemBytes(); err != nil {
+				return err
+			}
 			return matrixInfo(cmd.Context(), a, &f, opt)
 		},
 	}
@@ -67,6 +83,7 @@ the tile that the model chooses, the seconds and the traffic it predicts, and wh
 	flags.SortFlags = false
 	flags.StringVar(&f.matrix, "matrix", "", "a file or a spec")
 	flags.IntSliceVar(&f.ks, "k", nil, "say how the matrix would be tiled for these K")
+	flags.StringVar(&f.typ, "type", "float32", "element type that --k is about: float32 or float64")
 	flags.StringVar(&f.device, "device", "auto", "the device that --k is about")
 	f.readFlags.register(flags)
 	return cmd

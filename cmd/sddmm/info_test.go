@@ -103,11 +103,16 @@ func TestInfoTiles(t *testing.T) {
 		t.Fatalf("%d events, want the matrix and three operations for each K", len(all))
 	}
 	for _, e := range all[1:] {
-		if e["event"] != "tile" || e["device"] != "cpu" || e["reason"] == "" || !(num(t, e, "predicted_seconds") > 0) || e["tile"] == "" {
+		if e["event"] != "tile" || e["device"] != "cpu" || e["type"] != "float32" || e["reason"] == "" || !(num(t, e, "predicted_seconds") > 0) || e["tile"] == "" {
 			t.Errorf("got %v", e)
 		}
 	}
 	if out := good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "64").stdout; !strings.Contains(out, "predicted") {
 		t.Errorf("no prediction in\n%s", out)
 	}
+	double := events(t, good(t, "info", "--matrix", "uniform:20kx20k:200k", "--k", "64", "--type", "float64", "--device", "cpu", "--json").stdout)
+	if e, single := double[1], all[4]; e["type"] != "float64" || single["k"] != 64.0 || e["op"] != single["op"] || !(num(t, e, "predicted_seconds") > num(t, single, "predicted_seconds")) {
+		t.Errorf("float64: %v; want more seconds than of %v", e, single)
+	}
+	bad(t, exitUsage, []string{"--type", "float16", "float64"}, "info", "--matrix", "uniform:30x30:100", "--k", "8", "--type", "float16")
 }

@@ -16,6 +16,7 @@ type tileEvent struct {
 	Event     string             `json:"event"` // "tile"
 	Op        string             `json:"op"`
 	K         int                `json:"k"`
+	Type      string             `json:"type"`
 	Device    string             `json:"device"`
 	Tile      string             `json:"tile"`
 	Columns   int                `json:"tile_columns"` // T_j; 0: no panels
@@ -30,6 +31,10 @@ type tileEvent struct {
 func explainTiles(ctx context.Context, a *app, f *infoFlags, p *sparse.Pattern) error {
 	if len(f.ks) == 0 {
 		return nil
+	}
+	elem, err := f.elemBytes()
+	if err != nil {
+		return err
 	}
 	dev, err := backend.Open(f.device, backend.Options{Threads: f.threads})
 	if err != nil {
@@ -51,11 +56,11 @@ func explainTiles(ctx context.Context, a *app, f *infoFlags, p *sparse.Pattern) 
 				}
 				on = &t.Resident
 			}
-			c, err := on.Explain(ctx, op, k, 4)
+			c, err := on.Explain(ctx, op, k, elem)
 			if err != nil {
 				return err
 			}
-			e := tileEvent{Event: "tile", Op: op.String(), K: k, Device: dev.Name(), Tile: bench.TileText(c.Tile), Columns: c.Tile.Tj, Depth: c.Tile.Tk,
+			e := tileEvent{Event: "tile", Op: op.String(), K: k, Type: f.typ, Device: dev.Name(), Tile: bench.TileText(c.Tile), Columns: c.Tile.Tj, Depth: c.Tile.Tk,
 				Predicted: number(c.Seconds), Untiled: unknown, Bytes: map[string]float64{}, Reason: c.Reason}
 			if len(c.Alternatives) > 0 {
 				e.Untiled = number(c.Alternatives[0].Seconds)
@@ -69,7 +74,7 @@ func explainTiles(ctx context.Context, a *app, f *infoFlags, p *sparse.Pattern) 
 				a.emit(e)
 				continue
 			}
-			a.printf("\n%s, K = %d on %s: tile %s\n  %s\n  predicted %s, untiled %s; %s\n", e.Op, k, e.Device, e.Tile, e.Reason,
+			a.printf("\n%s, K = %d, %s on %s: tile %s\n  %s\n  predicted %s, untiled %s; %s\n", e.Op, k, e.Type, e.Device, e.Tile, e.Reason,
 				millis(e.Predicted), millis(e.Untiled), strings.Join(traffic, ", "))
 		}
 	}
