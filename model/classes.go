@@ -12,10 +12,9 @@ import (
 // classes has the references of a pattern class by class, where a class are the columns with the same low bits: rows of B that share sets of a
 // cache which address bits pick. How many there are depends on how long the rows are, so they are counted when a prediction asks for them.
 type classes struct {
-	pattern  *sparse.Pattern
-	sample   sample
-	inClass  []int64 // how many of the references drawn are in each of mostClasses
-	inRegion []int64 // and in the regions
+	pattern *sparse.Pattern
+	sample  sample
+	draws
 
 	counting sync.Mutex
 	counted  map[int]*references // by the number of classes
@@ -69,12 +68,13 @@ func (c *classes) count(number, threads int) *references {
 		places[class] = place{start, share}
 		start += share * float64(nnz)
 	}
-	return c.sample.countReferences(p.ColIdx, p.Cols, shift, threads, func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
+	r, _ := c.sample.countReferences(p.ColIdx, p.Cols, shift, threads, func(from int64, columns []int32, of []uint16, now *[stretch]uint32) {
 		for _, z := range of {
 			at := &places[columns[z]&mask]
 			now[z&(stretch-1)] = uint32(int64(at.start+at.share*float64(from+int64(z)))>>(shift&63)) + 1
 		}
-	}, c.inRegion)
+	}, c.draws)
+	return r
 }
 
 // folded adds up counts of columns by their low bits to those of fewer.

@@ -3,9 +3,7 @@ package model
 import (
 	"math"
 	"math/bits"
-	"slices"
 
-	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
 	"sddmmkit/tiling"
 )
@@ -79,47 +77,19 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	}
 	s := newSample(p.Cols)
 	shift := shiftOf(nnz)
-	inClass, inRegion := draw(p, threads)
-	f.all = s.countReferences(p.ColIdx, p.Cols, shift, threads, func(from int64, _ []int32, of []uint16, now *[stretch]uint32) {
+	var from draws
+	f.all, from = s.countReferences(p.ColIdx, p.Cols, shift, threads, func(first int64, _ []int32, of []uint16, now *[stretch]uint32) {
 		for _, z := range of {
-			now[z&(stretch-1)] = uint32((from+int64(z))>>shift) + 1
+			now[z&(stretch-1)] = uint32((first+int64(z))>>shift) + 1
 		}
-	}, inRegion)
-	if sameOfTwo(folded(inClass, someClasses))*someClasses > unequal {
-		f.classes = &classes{pattern: p, sample: s, inClass: inClass, inRegion: inRegion, counted: make(map[int]*references)}
+	}, draws{})
+	if sameOfTwo(folded(from.inClass, someClasses))*someClasses > unequal {
+		f.classes = &classes{pattern: p, sample: s, draws: from, counted: make(map[int]*references)}
 	}
-}
-
-// draw counts one in several non-zeros by the class of its column, of mostClasses, and by the region.
-func draw(p *sparse.Pattern, threads int) (inClass, inRegion []int64) {
-	chunks := parallel.Threads(threads)
-	classes, regions := make([][]int64, chunks), make([][]int64, chunks)
-	region := regionOf(p.Cols) & 31
-	parallel.Ranges(chunks, (p.NNZ()+drawn-1)/drawn, func(c int, lo, hi int64) {
-		inClass, inRegion := make([]int64, mostClasses), make([]int64, regionsOf(p.Cols))
-		for z := lo; z < hi; z++ {
-			j := p.ColIdx[z*drawn]
-			inClass[j&(mostClasses-1)]++
-			inRegion[j>>region]++
-		}
-		classes[c], regions[c] = inClass, inRegion
-	})
-	return sumOf(classes), sumOf(regions)
 }
 
 // shiftOf returns the power of two of references that a step of time has: patterns with more than 2³¹ non-zeros are counted in coarser steps.
 func shiftOf(nnz int64) int { return max(bits.Len64(uint64(nnz))-31, 0) }
-
-// sumOf adds up counts of several chunks.
-func sumOf(chunks [][]int64) []int64 {
-	sum := slices.Clone(chunks[0])
-	for _, more := range chunks[1:] {
-		for k, n := range more {
-			sum[k] += n
-		}
-	}
-	return sum
-}
 
 // segments returns the number of segments with panels of width columns, between powers of two on a
 // straight line in logarithms.

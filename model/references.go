@@ -104,16 +104,60 @@ func (s sample) chunksOf(refs int64, threads int) int {
 	return int(max(1, min(int64(parallel.Threads(threads)), refs/perSlot/int64(s.slots), 16)))
 }
 
+// draws counts one in several references by the class of its column, of mostClasses, and by its region.
+type draws struct{ inClass, inRegion []int64 }
+
+// add draws from references to cols columns, the first of which has the number from.
+func (d draws) add(from int64, columns []int32, cols int) {
+	region := regionOf(cols) & 31
+	for z := -from & (drawn - 1); z < int64(len(columns)); z += drawn {
+		j := columns[z]
+		d.inClass[j&(mostClasses-1)]++
+		d.inRegion[j>>region]++
+	}
+}
+
+// newDraws returns draws from nothing yet, of cols columns.
+func newDraws(cols int) draws {
+	return draws{make([]int64, mostClasses), make([]int64, regionsOf(cols))}
+}
+
+// merge adds what another part has.
+func (d draws) merge(o draws) {
+	for k, n := range o.inClass {
+		d.inClass[k] += n
+	}
+	for k, n := range o.inRegion {
+		d.inRegion[k] += n
+	}
+}
+
 // countReferences looks at references to cols columns, chunk by chunk; what crosses the border of chunks is added afterwards. Time is counted in
-// steps of 2^shift references. inRegion has how many of those drawn the regions have.
-func (s sample) countReferences(columns []int32, cols, shift, threads int, times stamp, inRegion []int64) *references {
+// steps of 2^shift references. from are draws from the same references in any order; without them it draws, while columns are in a cache, and
+// returns them.
+func (s sample) countReferences(columns []int32, cols, shift, threads int, times stamp, from draws) (*references, draws) {
 	sampled, chunks := s.columns(), s.chunksOf(int64(len(columns)), threads)
 	r := &references{number: int64(len(columns)), each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
 	table := make([]seen, chunks)
 	again, firsts := make([][]histogram, chunks), make([][]histogram, chunks)
+	var drawnIn []draws // by chunk, where it draws
+	if from.inRegion == nil {
+		drawnIn = make([]draws, chunks)
+	}
 	parallel.Ranges(chunks, r.number, func(c int, lo, hi int64) {
-		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, times, c == 0)
+		var d draws
+		if drawnIn != nil {
+			d = newDraws(cols)
+			drawnIn[c] = d
+		}
+		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, times, c == 0, d)
 	})
+	if drawnIn != nil {
+		from = newDraws(cols)
+		for _, d := range drawnIn {
+			from.merge(d)
+		}
+	}
 	for g := range r.regions {
 		at := &r.regions[g]
 		at.reuse, at.gaps = newHistogram(), newHistogram()
@@ -145,21 +189,21 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 			at.columns += r.each
 		}
 	}
-	drawn := 0.0
-	for _, n := range inRegion {
-		drawn += float64(n)
+	all := 0.0
+	for _, n := range from.inRegion {
+		all += float64(n)
 	}
 	r.region = region{refs: float64(r.number), reuse: newHistogram(), gaps: newHistogram()}
 	uneven := 0.0 // 1 where regions have references as they have columns
-	for g, n := range inRegion {
+	for g, n := range from.inRegion {
 		at := &r.regions[g]
 		at.gaps.merge(at.reuse)
 		at.reuse.scale(shift)
 		at.gaps.scale(shift)
-		share := float64(n) / math.Max(drawn, 1)
+		share := float64(n) / math.Max(all, 1)
 		at.refs = float64(r.number) * share
 		at.sumUp(r.each, r.number)
-		uneven += share * (float64(n) - 1) / math.Max(drawn-1, 1) * float64(cols) / float64(min(r.width, cols-g*r.width))
+		uneven += share * (float64(n) - 1) / math.Max(all-1, 1) * float64(cols) / float64(min(r.width, cols-g*r.width))
 		r.columns += at.columns
 		r.reuse.merge(at.reuse)
 		r.gaps.merge(at.gaps)
@@ -169,19 +213,20 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 		r.regions = nil
 	}
 	r.sumUp(r.each, r.number)
-	return r
+	return r, from
 }
 
-// lookAt counts the times between the references of a chunk, region by region, and in the first chunk also those before the first ones.
-func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first bool) (t seen, again, firsts []histogram) {
+// lookAt counts the times between the references of a chunk, region by region, and in the first chunk also those before the first ones. It adds to
+// d, if that is there.
+func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first bool, d draws) (t seen, again, firsts []histogram) {
 	t.last = make([]uint32, s.slots)
 	if !first {
 		t.first = make([]uint32, s.slots)
 	}
 	factor, mask, slots := s.factor, s.mask, uint64(s.slots) // in registers
 	shift, regions := regionOf(cols)&31, regionsOf(cols)
-	const bins = 29*perOctave + perOctave + 1 // of times of 32 bits
-	all := make(histogram, 2*bins*regions)    // without a branch that is hard to predict
+	const short = 29*perOctave + perOctave + 1 // bins of times of 32 bits
+	all := make(histogram, 2*short*regions)    // without a branch that is hard to predict
 	var now [stretch]uint32
 	var kept [stretch]uint16
 	for len(columns) > 0 {
@@ -192,13 +237,16 @@ func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first
 			n += int((uint64(uint32(j)*factor&mask) - slots) >> 63) // 1 if its slot is less
 		}
 		times(from, some, kept[:n], &now)
+		if d.inRegion != nil {
+			d.add(from, some, cols)
+		}
 		for _, z := range kept[:n] {
 			slot, time := s.slot(some[z]), now[z&(stretch-1)]
 			before := t.last[slot]
 			t.last[slot] = time
-			bin := 2*bins*int(some[z]>>shift) + bin(uint64(time-before))
+			bin := 2*short*int(some[z]>>shift) + bin(uint64(time-before))
 			if before == 0 {
-				bin += bins
+				bin += short
 				if !first {
 					t.first[slot] = time
 				}
@@ -210,8 +258,8 @@ func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first
 		columns, from = columns[len(some):], from+int64(len(some))
 	}
 	for len(all) > 0 {
-		again, firsts = append(again, all[:bins]), append(firsts, all[bins:2*bins])
-		all = all[2*bins:]
+		again, firsts = append(again, all[:short]), append(firsts, all[short:2*short])
+		all = all[2*short:]
 	}
 	return t, again, firsts
 }

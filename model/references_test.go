@@ -56,7 +56,8 @@ func whole(p *sparse.Pattern, drawnFrom []int32) *references {
 	for z := 0; z < len(drawnFrom); z += drawn {
 		inRegion[drawnFrom[z]>>regionOf(p.Cols)]++
 	}
-	return s.countReferences(p.ColIdx, p.Cols, 0, 2, position, inRegion)
+	r, _ := s.countReferences(p.ColIdx, p.Cols, 0, 2, position, draws{inRegion: inRegion})
+	return r
 }
 
 // What a sample of 4000 to 8000 columns says is what all of them say, nearly: within three standard errors of a sum of as many.

@@ -156,15 +156,22 @@ func percent(x *float64) string {
 	return fmt.Sprintf("%.0f%%", 100**x)
 }
 
+// caseFields are those of a case in the JSON events about it.
+type caseFields struct {
+	Op      bench.Op `json:"op"`
+	Matrix  string   `json:"matrix"`
+	Type    string   `json:"type"`
+	Threads int      `json:"threads"`
+	K       int      `json:"k"`
+}
+
+func caseOf(r *record.Record) caseFields { return caseFields{r.Op, r.Matrix, r.Type, r.Threads, r.K} }
+
 // cliffEvent is the JSON event of a K beside the curve.
 type cliffEvent struct {
-	Event    string   `json:"event"` // "cliff"
-	Op       bench.Op `json:"op"`
-	Matrix   string   `json:"matrix"`
-	Type     string   `json:"type"`
-	Threads  int      `json:"threads"`
-	K        int      `json:"k"`
-	Slowdown float64  `json:"slowdown"` // time over the curve through the round K
+	Event string `json:"event"` // "cliff"
+	caseFields
+	Slowdown float64 `json:"slowdown"` // time over the curve through the round K
 }
 
 // cliff is a slowdown that a person should look at.
@@ -178,7 +185,7 @@ func printCliffs(a *app, cliffs []record.Cliff) {
 	for _, c := range cliffs {
 		r := c.Record
 		if a.json {
-			a.emit(cliffEvent{"cliff", r.Op, r.Matrix, r.Type, r.Threads, r.K, c.Slowdown})
+			a.emit(cliffEvent{"cliff", caseOf(r), c.Slowdown})
 			continue
 		}
 		mark := ""
@@ -191,15 +198,11 @@ func printCliffs(a *app, cliffs []record.Cliff) {
 
 // scalingEvent is the JSON event of a case beside the same one in another type or with another number of threads.
 type scalingEvent struct {
-	Event       string   `json:"event"` // "scaling"
-	Op          bench.Op `json:"op"`
-	Matrix      string   `json:"matrix"`
-	K           int      `json:"k"`
-	Type        string   `json:"type"`
-	Threads     int      `json:"threads"`
-	BaseType    string   `json:"base_type"`
-	BaseThreads int      `json:"base_threads"`
-	Ratio       float64  `json:"ratio"` // of flops per second
+	Event string `json:"event"` // "scaling"
+	caseFields
+	BaseType    string  `json:"base_type"`
+	BaseThreads int     `json:"base_threads"`
+	Ratio       float64 `json:"ratio"` // of flops per second
 }
 
 func printScalings(a *app, scalings []record.Scaling) {
@@ -210,7 +213,7 @@ func printScalings(a *app, scalings []record.Scaling) {
 	for _, s := range scalings {
 		r, base := s.Record, s.Base
 		if a.json {
-			a.emit(scalingEvent{"scaling", r.Op, r.Matrix, r.K, r.Type, r.Threads, base.Type, base.Threads, s.Ratio})
+			a.emit(scalingEvent{"scaling", caseOf(&r), base.Type, base.Threads, s.Ratio})
 			continue
 		}
 		what := fmt.Sprintf("%s over %s, %s", r.Type, base.Type, threadCount(r.Threads))
