@@ -136,10 +136,17 @@ const (
 	shortRow            = 128
 	fewBytes, manyBytes = 3 << 20, 9 << 20
 
+	// larger is by how much longer rows take from a shared cache where those of B are wideBytes and more than where they are fitBytes, near which its rates
+	// were measured: with 4096 rows of A and 524288 of B, K = 512, two Xeons took for panels of 32 MB 1.06 to 1.14 times as long as for 8 MB.
+	larger              = 0.1
+	fitBytes, wideBytes = 8 << 20, 32 << 20
+
 	// overlap is the share of the time of streams that is not hidden behind gathers of rows of up to SliceBytes. For each SliceBytes more,
 	// overlapLonger more of it is not in SpMM, whose rows of C are written back: long rows take what a cache delivers, short ones wait. Of SDDMM's
 	// hiddenLonger less, down to overlapLeast, for its rows of A come beside rows of B, by fetches or by the hardware's prefetchers (with AVX-512, which it was fitted to).
 	// Where all columns are together, without slices, only overlapInOrder of that is seen: there values of a row begin where those of the row before end.
+	// Of streams in slices nothing is hidden, but overlap of those of SpMM from memory is seen: with 524288 rows of C, K = 512, two Xeons took 130 to 150 ms
+	// in slices where gathers are 75 to 100 and reading and writing C once 75.
 	overlap, overlapLonger     = 0.5, 0.07
 	hiddenLonger, overlapLeast = 0.05, 0.3
 	overlapInOrder             = 0.6
@@ -160,7 +167,10 @@ const (
 
 	// nearSDDMM and nearSpMM are how many times as long a row of more than nearLeast bytes takes from a cache of the thread where it is near.
 	// Kos and 8192² in panels that fit L2, the loops by turns: 0.96 to 1 and 0.85 to 0.96 of the time of a call, on a Xeon and a Zen 4.
+	// One of a block, whose row of C fills the registers, takes nearOneBlock in SpMM: slices of 1 KB in panels that fit L2 had been predicted at 1.12 and
+	// 1.37 of their seconds where whole rows of 2 KB were at 1.03 and 1.25, on two Xeons, and at 1.09 of what others were on a Zen 4.
 	nearSDDMM, nearSpMM = 0.97, 0.9
+	nearOneBlock        = 0.83
 	nearLeast           = 256
 
 	// nearBlock is by how much less a near row takes from a shared cache in SpMM for each block after its first: on a Xeon, rows of 2 KB 0.89 to 0.94 of the

@@ -384,7 +384,7 @@ func (w *work) gather(l int, rows float64) {
 	if w.Measured.Levels[l].Shared && l < w.memory() { // nothing fills memory
 		panel := float64(w.f.ActiveCols) / w.panels * w.row
 		short := fullShort + (1-fullShort)*min(w.row/SliceBytes, 1)
-		seconds *= (1 + w.Full*short*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel))
+		seconds *= (1 + w.Full*short*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel)) * (1 + larger*octaves(panel, fitBytes, wideBytes))
 	}
 	if w.Measured.Levels[l].Shared {
 		long := min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)
@@ -419,6 +419,8 @@ func (w *work) nearer(l int) float64 {
 		return 1 - nearBlock*(blocks-1)
 	case w.op == SDDMM:
 		return nearSDDMM
+	case w.row > SliceBytes && w.row <= longBlock:
+		return nearOneBlock
 	}
 	return nearSpMM
 }
@@ -426,13 +428,17 @@ func (w *work) nearer(l int) float64 {
 // scattered is by how much longer a short row takes from a shared cache where those of a panel, so many bytes, lie far apart.
 func (w *work) scattered(panel float64) float64 {
 	short := (SliceBytes - w.row) / (SliceBytes - shortRow)
-	apart := math.Log2(panel/fewBytes) / math.Log2(manyBytes/fewBytes)
-	return scattered * min(max(short, 0), 1) * min(max(apart, 0), 1)
+	return scattered * min(max(short, 0), 1) * octaves(panel, fewBytes, manyBytes)
+}
+
+// octaves is how far bytes are from one size to another in doublings: from 0 to 1.
+func octaves(bytes, from, to float64) float64 {
+	return min(max(math.Log2(bytes/from)/math.Log2(to/from), 0), 1)
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
 // follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. But of memory slices of rows
-// that follow each other take what streams take, and all of it; those of SDDMM where they are longer than SliceBytes.
+// that follow each other take what streams take; those of SDDMM where they are longer than SliceBytes.
 func (w *work) rows() {
 	times, memory := w.segs*w.slices, w.memory()
 	next := w.f.next(float64(w.f.Cols) / w.panels) // share of the rows that follow the one before
@@ -445,8 +451,7 @@ func (w *work) rows() {
 		apart := share * times * (1 - next) * (1 - w.again)
 		if l == memory && (w.op != SDDMM || w.row > SliceBytes) {
 			bytes := apart * sliced * w.row
-			w.thread += w.Measured.StreamSeconds(l, bytes, w.Threads)
-			w.bytes[l] += bytes
+			w.streamAt(l, bytes)
 			apart *= 1 - sliced
 		}
 		w.fetch(l, apart, w.row)
@@ -527,14 +532,17 @@ func (w *work) stream(bytes float64) {
 
 // streamAt adds bytes that are read from or written to a level in order of address.
 func (w *work) streamAt(l int, bytes float64) {
-	w.thread += w.seen() * w.Measured.StreamSeconds(l, bytes, w.Threads)
+	w.thread += w.seen(l) * w.Measured.StreamSeconds(l, bytes, w.Threads)
 	w.bytes[l] += bytes
 }
 
-// seen is the share of the time of streams that is not hidden behind gathers.
-func (w *work) seen() float64 {
-	if w.slices > 1 {
-		return 1 // sums of a slice of SDDMM are read by the next one, and written again; slices of rows of C lie apart
+// seen is the share of the time of streams from a level that is not hidden behind gathers.
+func (w *work) seen(l int) float64 {
+	switch {
+	case w.slices > 1 && w.op == SpMM && l == w.memory():
+		return overlap // most are slices of rows of C
+	case w.slices > 1:
+		return 1 // sums of a slice of SDDMM are read by the next one, and written again; from a cache slices of rows of C take all their time
 	}
 	longer := max(w.row/SliceBytes-1, 0)
 	share := min(overlap+overlapLonger*longer, 1)
