@@ -163,15 +163,11 @@ func OwnCopies(nnz int64, all, rows, rowBytes, threads int, cache int64, inPiece
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the
 // others fill whole cache lines and a row would touch one more for it. B, with rows rows for nnz non-zeros, is copied for that, and
-// rows have to be read often, for there are moments when a copy takes ten times as long as usual (ADR 8). SpMM with long vectors (block as
-// Machine.Block has it) takes rows of two lines nearly as fast as of one, and its transposed form collects values in batches too small for a
-// second pass, which all others take but SpMM with long vectors: it does the last column with the others.
-func LastApart(op Op, nnz int64, rows, k, elemBytes, block int) bool {
+// rows have to be read often, for there are moments when a copy takes ten times as long as usual (ADR 8). Transposed SpMM collects values in
+// batches too small for a second pass, which all others take but SpMM with long vectors: it does the last column with the others.
+func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	const line = 64 / 4 // elements
 	if elemBytes != 4 || op == SpMMT || k <= line || k%line != 1 || k > SliceBytes/elemBytes+overhang {
-		return false
-	}
-	if op == SpMM && k <= 2*line && !shortVectors(block) {
 		return false
 	}
 	return rows > 0 && nnz/int64(rows) >= 2*OftenRead

@@ -804,38 +804,34 @@ func BenchmarkChoose(b *testing.B) {
 // The last column is apart where it alone would cost each row of B a cache line more.
 func TestLastApart(t *testing.T) {
 	const often = 128 * 1000
-	const avx2, avx512 = 256, 1024
 	for _, c := range []struct {
-		op             Op
-		nnz            int64
-		k, elem, block int
-		want           bool
+		op      Op
+		nnz     int64
+		k, elem int
+		want    bool
 	}{
-		{SDDMM, often, 17, 4, avx512, true},
-		{SDDMM, often, 129, 4, avx512, true},
-		{SpMM, often, 33, 4, avx512, true},
-		{SpMM, often, 129, 4, avx512, true},
-		{SDDMM, often, 17, 4, avx2, true},
-		{SpMM, often, 17, 8, avx2, false},     // double precision
-		{SpMM, often, 17, 4, avx512, false},   // one line
-		{SpMMT, often, 33, 4, avx2, false},    // batches
-		{SDDMM, often, 1, 4, avx2, false},     // nothing but it
-		{SDDMM, often, 18, 4, avx2, false},    // two columns
-		{SDDMM, often, 32, 4, avx512, false},  // whole lines
-		{SDDMM, often, 145, 4, avx512, false}, // slices
-		{SDDMM, often - 1, 17, 4, avx512, false},
-		{SDDMM, often - 1, 49, 4, avx512, false},
-		{SDDMM, often - 1, 129, 4, avx512, false},
-		{SDDMM, often - 1, 49, 4, 0, false}, // generic Go
-		{SpMM, often, 17, 4, avx2, true},
-		{SpMM, often - 1, 17, 4, avx2, false},
-		{SDDMM, 0, 17, 4, avx2, false},
+		{SDDMM, often, 17, 4, true},
+		{SDDMM, often, 129, 4, true},
+		{SpMM, often, 17, 4, true},
+		{SpMM, often, 33, 4, true},
+		{SpMM, often, 129, 4, true},
+		{SpMM, often, 17, 8, false},   // double precision
+		{SpMMT, often, 33, 4, false},  // batches
+		{SDDMM, often, 1, 4, false},   // nothing but it
+		{SDDMM, often, 18, 4, false},  // two columns
+		{SDDMM, often, 32, 4, false},  // whole lines
+		{SDDMM, often, 145, 4, false}, // slices
+		{SDDMM, often - 1, 17, 4, false},
+		{SDDMM, often - 1, 49, 4, false},
+		{SDDMM, often - 1, 129, 4, false},
+		{SpMM, often - 1, 17, 4, false},
+		{SDDMM, 0, 17, 4, false},
 	} {
-		if got := LastApart(c.op, c.nnz, 1000, c.k, c.elem, c.block); got != c.want {
-			t.Errorf("%v, %d non-zeros, K = %d, %d bytes, blocks of %d: %v", c.op, c.nnz, c.k, c.elem, c.block, got)
+		if got := LastApart(c.op, c.nnz, 1000, c.k, c.elem); got != c.want {
+			t.Errorf("%v, %d non-zeros, K = %d, %d bytes: %v", c.op, c.nnz, c.k, c.elem, got)
 		}
 	}
-	if LastApart(SDDMM, 0, 0, 17, 4, avx2) {
+	if LastApart(SDDMM, 0, 0, 17, 4) {
 		t.Error("no rows")
 	}
 }

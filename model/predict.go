@@ -100,7 +100,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	w := &work{Machine: m, op: op, f: f, elem: float64(elemBytes), panels: 1, slices: 1, segs: float64(f.ActiveRows),
 		bytes: make([]float64, len(m.Measured.Levels))}
 	depth := k
-	if w.last = LastApart(op, f.NNZ, f.Cols, k, elemBytes, m.Block); w.last {
+	if w.last = LastApart(op, f.NNZ, f.Cols, k, elemBytes); w.last {
 		depth--
 	}
 	if tile.Tk > 0 && tile.Tk < k {

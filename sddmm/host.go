@@ -69,7 +69,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, f Epilogue, al
 // (cuSDDMM, T_k of algorithm 3). The inner loop adds up in slices anyway, so that no tile changes a bit.
 func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T], tile model.Tile) error {
 	k, rows := r.a.Cols, pl.pat.Cols // of B
-	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, rows, k, int(unsafe.Sizeof(T(0))), asm.Block())
+	lastApart := model.LastApart(model.SDDMM, pl.pat.NNZ, rows, k, int(unsafe.Sizeof(T(0))))
 	if r.beta != 0 || overlap(r.in, r.out) && r.op&3 != asm.Dot {
 		tile.Tk, lastApart = 0, false // partial sums would overwrite values that are still needed
 	}

@@ -63,7 +63,7 @@ func (pl *Plan[T]) runHost(ctx context.Context, host device.Host, op Op, pat *pa
 
 // runTile goes over slices of K, one after the other, so that the rows of B of a slice stay in cache.
 func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *pattern.Resident, b dense.Matrix[T], tile model.Tile) error {
-	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))), asm.Block())
+	lastApart := op == NoTrans && model.LastApart(model.SpMM, pat.NNZ, b.Rows, b.Cols, int(unsafe.Sizeof(T(0))))
 	return pattern.Slices(ctx, pat, b.Data, b.Rows, b.Cols, b.Stride, tile, lastApart, func(slice ...pattern.Columns[T]) error {
 		if r.kernels.SpMMRowsLast != nil && len(slice) > 1 && slice[1].Stride != 1 { // not copied, for there was no memory: whole rows give the same bits
 			slice[0].Hi = slice[1].Hi

@@ -62,7 +62,7 @@ func TestTilesGiveTheSameBits(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testTiles(t, tiled[float32](t, 4000, 5000, 0.002), depths32...) })
 	t.Run("float64", func(t *testing.T) { testTiles(t, tiled[float64](t, 4000, 5000, 0.002), depths64...) })
 	// Rows of B are read so often that their last column is apart, and that threads copy slices of panels for themselves.
-	t.Run("float32 dense", func(t *testing.T) { testTiles(t, tiled[float32](t, 800, 1100, 0.75), 33, 300) })
+	t.Run("float32 dense", func(t *testing.T) { testTiles(t, tiled[float32](t, 800, 1100, 0.75), 17, 33, 300) })
 	t.Run("float64 dense", func(t *testing.T) { testTiles(t, tiled[float64](t, 300, 400, 0.75), 137) })
 	t.Run("float32 in pieces", func(t *testing.T) { testTiles(t, inPieces(t), 33) })
 }
@@ -79,7 +79,7 @@ func TestWithoutMemoryTheSameBits(t *testing.T) {
 			return nil, err
 		}
 		defer pat.Close()
-		if pat.Work.Slots == 0 || !model.LastApart(model.SpMM, pat.NNZ, pat.Cols, 33, 4, 0) {
+		if pat.Work.Slots == 0 || !model.LastApart(model.SpMM, pat.NNZ, pat.Cols, 33, 4) {
 			t.Fatal("no row is in pieces, or the last column is with the others")
 		}
 		plan, err := spmm.NewPlan[float32](pat)
