@@ -89,10 +89,10 @@ func NewMachine(p device.Props, m device.Measured, threads int) *Machine {
 	return &Machine{Measured: m, Threads: threads, Line: line, Full: filled, Beside: beside, AtRandom: true, NearBytes: p.L2Bytes, NearShared: p.L3Bytes, SDDMM: DefaultSDDMM, SpMM: DefaultSpMM}
 }
 
-// The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3, of SpMM on Xeons (ADR 7). Those
+// The costs that fitted best on two cores of a Zen 5 server, those of segments of SDDMM on a Zen 3 and Xeons, of SpMM on Xeons (ADR 7). Those
 // before them had been fitted to a Zen 4 as well.
 var (
-	DefaultSDDMM = Costs{Segment: 7e-9, SegmentLine: 0.5e-9, Pass: 2e-6, EmptyRow: 7e-9}
+	DefaultSDDMM = Costs{Segment: 7e-9, SegmentLine: 0.8e-9, Pass: 2e-6, EmptyRow: 7e-9}
 	DefaultSpMM  = Costs{Segment: 6e-9, SegmentLine: 0.13e-9, Pass: 2e-6}
 )
 
@@ -148,7 +148,7 @@ const (
 	// Of streams in slices nothing is hidden, but overlap of those of SpMM from memory is seen: with 524288 rows of C, K = 512, two Xeons took 130 to 150 ms
 	// in slices where gathers are 75 to 100 and reading and writing C once 75.
 	overlap, overlapLonger     = 0.5, 0.07
-	hiddenLonger, overlapLeast = 0.05, 0.3
+	hiddenLonger, overlapLeast = 0.02, 0.3
 	overlapInOrder             = 0.6
 
 	// copyLonger is by how much longer pieces of rows take from memory than gathers of as many bytes where they are copied: 268 MB in slices of 512
