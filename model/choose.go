@@ -173,14 +173,8 @@ func LastApart(op Op, nnz int64, rows, k, elemBytes int) bool {
 	return rows > 0 && nnz/int64(rows) >= 2*OftenRead
 }
 
-// shortVectors reports whether a block as Machine.Block has it is that of AVX2.
-func shortVectors(block int) bool { return 0 < block && block < SliceBytes }
-
 // longBlock is the bytes of a block of long vectors.
 const longBlock = 2 * SliceBytes
-
-// longVectors reports whether it is that of AVX-512.
-func longVectors(block int) bool { return block >= SliceBytes }
 
 // reason says in a sentence why taken was taken, with what is predicted without a tile and for the fastest.
 func (m *Machine) reason(f *Profile, k int, b float64, none, fastest, taken Prediction) string {

@@ -205,6 +205,12 @@ func (m *Machine) costs(op Op) Costs {
 	return m.SpMM
 }
 
+// shortVectors reports whether Block is that of AVX2.
+func (m *Machine) shortVectors() bool { return 0 < m.Block && m.Block < SliceBytes }
+
+// longVectors reports whether it is that of AVX-512.
+func (m *Machine) longVectors() bool { return m.Block >= SliceBytes }
+
 // assume returns what an ordinary machine does, for caches of the sizes in p or usual ones. Half of
 // a shared cache is thought to be in use by others.
 func assume(p device.Props, threads int) device.Measured {

@@ -363,7 +363,7 @@ func (w *work) mix(near, far, beside float64) {
 // blocksApart reports whether each block of a row that SpMM gathers counts for itself, for it is as far from the others as if they were of other
 // rows. Of two short ones the caches' prefetchers bring the second with the first; and long ones take no longer in a cache of the thread.
 func (w *work) blocksApart(l int) bool {
-	if shortVectors(w.Block) {
+	if w.shortVectors() {
 		return w.row > 2*float64(w.Block)
 	}
 	return w.Block > 0 && w.row > float64(w.Block) && w.Measured.Levels[l].Shared
@@ -405,7 +405,7 @@ func (w *work) gather(l int, rows float64) {
 // isNear reports whether loops with long vectors leave most of a row of B to the hardware's prefetchers, as the loop that rates are of does not.
 func (w *work) isNear() bool {
 	panel := int(math.Ceil(float64(w.f.Cols) / w.panels))
-	return w.row > nearLeast && longVectors(w.Block) && Near(w.op, w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes, w.NearShared)
+	return w.row > nearLeast && w.longVectors() && Near(w.op, w.f.NNZ, w.f.Cols, panel, int(w.row), w.NearBytes, w.NearShared)
 }
 
 // nearer is how many times as long a near row takes from a level.
@@ -633,7 +633,7 @@ func (w *work) lastMisses() float64 {
 }
 
 // fused reports whether the inner loop does a column apart with the others: that of SpMM for long vectors.
-func (w *work) fused() bool { return w.op == SpMM && longVectors(w.Block) }
+func (w *work) fused() bool { return w.op == SpMM && w.longVectors() }
 
 // copies adds the copies of rows of B, of which slices lie apart where they come from. What they are copied to stays in the cache that holds
 // it, or is written back.
