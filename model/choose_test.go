@@ -599,7 +599,8 @@ func TestLongRows(t *testing.T) {
 }
 
 // A copy in slices costs threads what they last read of the slice before, as far as their caches hold it, once to write and once to read it;
-// for one thread there is nothing. Slices of rows that are copied from memory take longer than gathers, whole rows do not.
+// for one thread there is nothing. Slices of rows that are copied from memory take longer than gathers, whole rows do not. What is copied goes through
+// a cache with its copy: one that holds either of them, of 20000 rows here, has neither for the first reads.
 func TestCopies(t *testing.T) {
 	const k, depth = 512, 128
 	const private = 1 << 20 * 3 / 4 // of testMachine, of each thread
@@ -607,7 +608,7 @@ func TestCopies(t *testing.T) {
 		threads, cols int
 		sliced        bool
 		held          float64 // bytes
-	}{{1, 100_000, true, 0}, {2, 1000, true, 1000 * depth * 4}, {2, 100_000, true, 2 * private}, {4, 100_000, true, 4 * private}, {2, 100_000, false, 2 * private}} {
+	}{{1, 100_000, true, 0}, {2, 1000, true, 1000 * depth * 4}, {2, 100_000, true, 2 * private}, {4, 100_000, true, 4 * private}, {2, 100_000, false, 2 * private}, {2, 20_000, true, 2 * private}} {
 		tile, slices, longer := Tile{}, 1.0, 0.0
 		if c.sliced {
 			tile, slices, longer = Tile{Tk: depth}, k/depth, copyLonger
@@ -616,7 +617,11 @@ func TestCopies(t *testing.T) {
 		w.last = !c.sliced // whole rows are copied, too, where their last column is apart
 		w.copies()
 		rows := float64(c.cols) * slices
-		want := rows*2*w.Measured.StreamSeconds(w.holding(float64(c.cols)*w.row), w.row, c.threads) + slices*c.held/64*2*handOver
+		copied := float64(c.cols) * w.row
+		want := rows*2*w.Measured.StreamSeconds(w.holding(2*copied), w.row, c.threads) + slices*c.held/64*2*handOver
+		if between := c.cols == 20_000; between != (w.holding(copied) != w.holding(2*copied)) {
+			t.Errorf("%d rows of %v bytes and their copy: the same level holds one and both", c.cols, w.row)
+		}
 		w.held(w.call(), func(l int, share float64) {
 			seconds := share * rows * w.Measured.GatherSeconds(l, w.row, c.threads)
 			if want += seconds; l == w.memory() {
@@ -625,6 +630,13 @@ func TestCopies(t *testing.T) {
 		})
 		if math.Abs(w.thread-want) > 1e-6*want {
 			t.Errorf("%d threads, %d rows, slices %v: %v seconds, want %v", c.threads, c.cols, c.sliced, w.thread, want)
+		}
+		if w.AtRandom = false; c.sliced {
+			w.f.NNZ = w.f.ActiveCols // first reads alone
+			w.bytes = make([]float64, len(w.bytes))
+			if w.readB(); w.bytes[w.holding(2*copied)] != float64(w.f.ActiveCols)*slices*w.row {
+				t.Errorf("%d threads, %d rows: first reads of the copy by level: %v", c.threads, c.cols, w.bytes)
+			}
 		}
 	}
 }

@@ -344,7 +344,7 @@ func (w *work) readB() {
 	// The first read of each row in a call finds what the call before left, or the copy.
 	left := w.call()
 	if w.copied() {
-		left = float64(w.f.Cols) * w.row
+		left = w.copying()
 	}
 	w.held(left, func(l int, share float64) { w.gather(l, share*float64(w.f.ActiveCols)*w.slices) })
 }
@@ -608,6 +608,9 @@ func (w *work) valuesApart(l int, bytes float64) {
 // copied reports whether rows of B are copied first: in slices, or without their last element.
 func (w *work) copied() bool { return w.slices > 1 || w.last }
 
+// copying returns how many bytes pass through a cache while a slice of all rows of B is copied: it, and the copy.
+func (w *work) copying() float64 { return 2 * float64(w.f.Cols) * w.row }
+
 // lastColumn adds a column apart. A pass of its own follows the others unit by unit, so that what streams is still in a
 // cache near the core, unless those are in panels.
 func (w *work) lastColumn() {
@@ -656,7 +659,7 @@ func (w *work) copies() {
 		w.bytes[private] += (rows + others) * w.row
 		return
 	}
-	to := w.holding(float64(w.f.Cols) * w.row)
+	to := w.holding(w.copying())
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
 	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when one of them writes the next one there, and then that one has it

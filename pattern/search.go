@@ -69,6 +69,7 @@ const (
 	fewGain     = 0.82   // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3    // times the seconds predicted for the best, and times the fastest, once planning took searchCalls, of what has a second call
 	worthMaking = 2.5    // times those seconds, for what has to be made for a tile that the model would not take
+	cheapMaking = 0.75   // times them, for that of a tile next to the fastest
 	searchCalls = 2.5    // calls that planning took from which on no tile is tried for which anything has to be made
 	makingCalls = 3.2    // and no other either, with what it takes to make that
 	finalCalls  = 3.5    // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
@@ -76,6 +77,7 @@ const (
 	touching    = 1.7e-9 // seconds a byte that nobody has touched yet takes on virtual machines, in huge pages or not; elsewhere less
 	coarse      = 4      // factor between the widths that are tried first
 	fine        = 2      // factor between the fastest and its neighbours
+	finest      = 1.4    // and the widths next to it
 )
 
 // finalTurns says how many turns tiles have in the end that are, by the turns before, at most so many times as slow as the best.
@@ -126,7 +128,7 @@ func newSearch(r *Resident, k, elemBytes int, c model.Choice) *Search {
 	for _, i := range byTime {
 		none := s.grid[i].Tile == model.Tile{} // has no panels to make
 		if d := s.distance(i); d >= coarse || none && d > 1 {
-			s.consider(i)
+			s.consider(i, worthMaking)
 		}
 	}
 	if len(s.trials) == 1 && !s.refine() {
@@ -175,10 +177,10 @@ func (s *Search) best() float64 {
 
 func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, least: math.Inf(1)}) }
 
-// consider enters a tile if it may be the fastest and it does not cost too many calls to find out.
-func (s *Search) consider(i int) bool {
+// consider enters a tile if it may be the fastest and what has to be made to find out does not take too many calls.
+func (s *Search) consider(i int, calls float64) bool {
 	p, best := s.grid[i], s.best()
-	if p.Seconds > worthTrying*best || s.making(i) > worthMaking*best {
+	if p.Seconds > worthTrying*best || s.making(i) > calls*best {
 		return false
 	}
 	s.enter(i)
@@ -211,26 +213,40 @@ func (s *Search) planned() float64 {
 	return s.spent/call - float64(s.calls)
 }
 
-// refine enters the neighbours of the fastest that were not tried yet, and reports whether there are any.
+// refine enters neighbours of the fastest that were not tried yet, and reports whether there are any. Those next to it, which differ little, are worth
+// it only where their panels take little to make.
 func (s *Search) refine() bool {
 	if s.planned() > searchCalls {
 		return false
 	}
-	at, any := s.fastest().at, false
+	at := s.fastest().at
+	any := false
 	for _, by := range [...]struct{ width, depth float64 }{{1.0 / fine, 1}, {fine, 1}, {1, 1.0 / fine}, {1, fine}} {
-		// The tile of the grid nearest to that.
-		width, depth, found := s.width(at)*by.width, s.depth(at)*by.depth, -1
-		off := func(i int) float64 { return factor(s.width(i), width) * factor(s.depth(i), depth) }
-		for i := range s.grid {
-			if found < 0 || off(i) < off(found) {
-				found = i
-			}
+		if i := s.nearest(s.width(at)*by.width, s.depth(at)*by.depth); s.distance(i) > math.Sqrt(fine) && s.consider(i, worthMaking) {
+			any = true
 		}
-		if s.distance(found) > math.Sqrt(fine) && s.consider(found) {
+	}
+	if any {
+		return true
+	}
+	for _, by := range [...]float64{1.0 / finest, finest} {
+		if i := s.nearest(s.width(at)*by, s.depth(at)); s.distance(i) > math.Sqrt(finest) && s.consider(i, cheapMaking) {
 			any = true
 		}
 	}
 	return any
+}
+
+// nearest returns the tile of the grid nearest to panels of a width and slices of a depth.
+func (s *Search) nearest(width, depth float64) int {
+	off := func(p int) float64 { return factor(s.width(p), width) * factor(s.depth(p), depth) }
+	found := 0
+	for i := range s.grid {
+		if off(i) < off(found) {
+			found = i
+		}
+	}
+	return found
 }
 
 // Next returns the tile for the next call, and a function that takes the seconds of the call, or nil when

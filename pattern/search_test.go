@@ -269,6 +269,28 @@ func TestSearchWhileDisturbed(t *testing.T) {
 	}
 }
 
+// Widths next to the fastest are tried where their panels take little to make, and where not they are left.
+func TestSearchNextWidths(t *testing.T) {
+	truth := map[int]float64{0: 1.3, 4096: 1.2, 2731: 1.1, 2048: 1.05, 1366: 1, 1024: 0.9, 683: 1.1, 512: 1.2}
+	for _, test := range []struct {
+		making float64 // calls
+		want   int
+	}{{0.3, 1024}, {cheapMaking, 1024}, {cheapMaking + 0.01, 1366}} {
+		var c model.Choice
+		for width := range truth {
+			p := model.Prediction{Tile: model.Tile{Tj: width}, Seconds: 1, Making: test.making}
+			if c.Alternatives = append(c.Alternatives, p); width == 1366 {
+				c.Prediction = p
+			}
+		}
+		slices.SortFunc(c.Alternatives, func(a, b model.Prediction) int { return a.Tile.Tj - b.Tile.Tj })
+		got := runSearch(t, searchPattern(t), c, func(width, _ int) float64 { return truth[width] })
+		if got.width != test.want {
+			t.Errorf("panels that take %v calls to make: ended with %d columns, want %d", test.making, got.width, test.want)
+		}
+	}
+}
+
 // Panels that take long to make are not made to try them.
 func TestSearchMaking(t *testing.T) {
 	c := predicted(0, 1, 1, 1, 1, 1, 1)
