@@ -69,7 +69,7 @@ const (
 	fewGain     = 0.82   // where both had few turns: a disturbance may have lasted for all of them
 	worthTrying = 1.3    // times the seconds predicted for the best, and times the fastest, once planning took searchCalls, of what has a second call
 	worthMaking = 2.5    // times those seconds, for what has to be made for a tile that the model would not take
-	cheapMaking = 0.75   // times them, for that of a tile next to the fastest
+	cheapMaking = 1.0    // times them, for that of a tile next to the fastest
 	searchCalls = 2.5    // calls that planning took from which on no tile is tried for which anything has to be made
 	makingCalls = 3.2    // and no other either, with what it takes to make that
 	finalCalls  = 3.5    // calls that planning took from which on only those near the fastest are called, and have no more turns than it takes to tell them apart
