@@ -620,7 +620,7 @@ func TestCopies(t *testing.T) {
 		copied := float64(c.cols) * w.row
 		want := rows*2*w.Measured.StreamSeconds(w.holding(2*copied), w.row, c.threads) + slices*c.held/64*2*handOver
 		if between := c.cols == 20_000; between != (w.holding(copied) != w.holding(2*copied)) {
-			t.Errorf("%d rows of %v bytes and their copy: the same level holds one and both", c.cols, w.row)
+			t.Errorf("%d rows of %v bytes: that a level holds them and not their copy beside them is %v", c.cols, w.row, !between)
 		}
 		w.held(w.call(), func(l int, share float64) {
 			seconds := share * rows * w.Measured.GatherSeconds(l, w.row, c.threads)

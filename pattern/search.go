@@ -77,7 +77,7 @@ const (
 	touching    = 1.7e-9 // seconds a byte that nobody has touched yet takes on virtual machines, in huge pages or not; elsewhere less
 	coarse      = 4      // factor between the widths that are tried first
 	fine        = 2      // factor between the fastest and its neighbours
-	finest      = 1.4    // and the widths next to it
+	finest      = 1.4    // and between it and the widths next to it
 )
 
 // finalTurns says how many turns tiles have in the end that are, by the turns before, at most so many times as slow as the best.
@@ -177,10 +177,10 @@ func (s *Search) best() float64 {
 
 func (s *Search) enter(i int) { s.trials = append(s.trials, &trial{at: i, least: math.Inf(1)}) }
 
-// consider enters a tile if it may be the fastest and what has to be made to find out does not take too many calls.
-func (s *Search) consider(i int, calls float64) bool {
+// consider enters a tile if it may be the fastest and what has to be made to find out takes at most so many calls.
+func (s *Search) consider(i int, most float64) bool {
 	p, best := s.grid[i], s.best()
-	if p.Seconds > worthTrying*best || s.making(i) > calls*best {
+	if p.Seconds > worthTrying*best || s.making(i) > most*best {
 		return false
 	}
 	s.enter(i)
