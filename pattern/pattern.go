@@ -36,6 +36,7 @@ type Resident struct {
 	planning    time.Duration          // that profile, predictions and panels took to make
 	model       *model.GPU             // once made
 	staged      buffer                 // of copied rows, see Slices
+	packed      buffer                 // of rows of A or C, see Packed
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search
 }
@@ -154,9 +155,11 @@ func (r *Resident) Close() error {
 	for _, s := range r.shared {
 		err = errors.Join(err, s.close())
 	}
-	if r.staged != nil {
-		err = errors.Join(err, r.staged.Close())
-		r.staged = nil
+	for _, b := range []*buffer{&r.staged, &r.packed} {
+		if *b != nil {
+			err = errors.Join(err, (*b).Close())
+			*b = nil
+		}
 	}
 	r.RowPtr, r.ColIdx, r.launches, r.ranked, r.shared = nil, nil, nil, nil, nil
 	if t := r.transposed; t != nil {

@@ -68,7 +68,7 @@ func newOwnRows[T float32 | float64](host device.Host, r *Resident, b Columns[T]
 	o := &ownRows[T]{rows: r.Cols, width: min(width, r.Cols)}
 	stride, perPage := padded[T](b.Hi-b.Lo), page/int(unsafe.Sizeof(*new(T)))
 	each := (o.width*stride + perPage - 1) / perPage * perPage
-	memory := staged[T](r, int64(host.Threads())*int64(each))
+	memory := kept[T](r, &r.staged, int64(host.Threads())*int64(each))
 	if memory == nil {
 		return nil
 	}

@@ -194,9 +194,13 @@ func (s *Search) making(i int) (seconds float64) {
 		seconds = s.grid[i].Making * s.pat.profiling.Seconds()
 	}
 	if tile.Tk > 0 && tile.Tk < s.k {
-		if bytes := s.pat.copiedBytes(tile, s.elem); bytes > s.pat.stagedBytes() {
-			seconds += float64(bytes) * touching
+		untouched := func(bytes int64, there buffer) {
+			if bytes > bytesOf(there) {
+				seconds += float64(bytes) * touching
+			}
 		}
+		untouched(s.pat.copiedBytes(tile, s.elem), s.pat.staged)
+		untouched(s.pat.packedBytes(tile, s.elem, s.grid[i].Segments), s.pat.packed)
 	}
 	return seconds
 }

@@ -193,7 +193,7 @@ func TestSearchTouching(t *testing.T) {
 	c.Prediction = c.Alternatives[0]
 	for _, touched := range []int64{0, bytes - 4, bytes} {
 		pat := searchPattern(t)
-		if touched > 0 && staged[float32](pat, touched/4) == nil {
+		if touched > 0 && kept[float32](pat, &pat.staged, touched/4) == nil {
 			t.Fatal("no memory for copies")
 		}
 		s := newSearch(pat, 512, 4, c)

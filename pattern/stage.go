@@ -128,21 +128,30 @@ func copyRows[T float32 | float64](ctx context.Context, r *Resident, rows int, c
 		}
 		elems += copies[n].Stride
 	}
-	memory := staged[T](r, int64(rows)*int64(elems))
+	memory := kept[T](r, &r.staged, int64(rows)*int64(elems))
 	if memory == nil {
 		return nil
 	}
 	for n, c := range copies {
 		copies[n].Data, memory = memory[:rows*c.Stride], memory[rows*c.Stride:]
 	}
-	perUnit := max(stageUnit/(elems*int(unsafe.Sizeof(*new(T)))), 1)
-	err := host.Run(ctx, (rows+perUnit-1)/perUnit, func(unit int) {
-		for n := range columns {
-			copies[n].copyFrom(columns[n], unit*perUnit, min((unit+1)*perUnit, rows))
-		}
-	})
+	err := copyAll(ctx, host, rows, copies, columns)
 	copy(columns, copies)
 	return err
+}
+
+// copyAll copies all rows, those of each unit of work from all columns.
+func copyAll[T float32 | float64](ctx context.Context, host device.Host, rows int, to, from []Columns[T]) error {
+	elems := 0
+	for _, c := range to {
+		elems += c.Hi - c.Lo
+	}
+	perUnit := max(stageUnit/(max(elems, 1)*int(unsafe.Sizeof(*new(T)))), 1)
+	return host.Run(ctx, (rows+perUnit-1)/perUnit, func(unit int) {
+		for n := range to {
+			to[n].copyFrom(from[n], unit*perUnit, min((unit+1)*perUnit, rows))
+		}
+	})
 }
 
 // copyFrom copies rows [lo, hi).
@@ -153,6 +162,7 @@ func (c Columns[T]) copyFrom(from Columns[T], lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if i+ahead < hi {
 				asm.Prefetch(from.Data[(i+ahead)*from.Stride:][:width])
+				asm.Prefetch(c.Data[(i+ahead)*c.Stride:][:width])
 			}
 			copy(c.Data[i*c.Stride:][:width], from.Data[i*from.Stride:])
 		}
@@ -169,28 +179,28 @@ type buffer interface {
 	Close() error
 }
 
-// stagedBytes is the memory that there is for copied rows.
-func (r *Resident) stagedBytes() int64 {
-	if r.staged == nil {
+// bytesOf returns how much memory there is.
+func bytesOf(b buffer) int64 {
+	if b == nil {
 		return 0
 	}
-	mem, _ := r.staged.Memory()
+	mem, _ := b.Memory()
 	return mem.Bytes()
 }
 
-// staged returns memory for n elements, or nil where there is none.
-func staged[T float32 | float64](r *Resident, n int64) []T {
-	b, ok := r.staged.(*device.Buffer[T])
-	if !ok || b.Len() < n {
-		if r.staged != nil {
-			r.staged.Close()
-			r.staged = nil
+// kept returns memory for n elements, which r keeps in b, or nil where there is none.
+func kept[T float32 | float64](r *Resident, b *buffer, n int64) []T {
+	have, ok := (*b).(*device.Buffer[T])
+	if !ok || have.Len() < n {
+		if *b != nil {
+			(*b).Close()
+			*b = nil
 		}
 		var err error
-		if b, err = device.Alloc[T](r.dev, n); err != nil {
+		if have, err = device.Alloc[T](r.dev, n); err != nil {
 			return nil
 		}
-		r.staged = b
+		*b = have
 	}
-	return b.Host()[:n]
+	return have.Host()[:n]
 }

@@ -18,6 +18,7 @@ type hostRun[T Float] struct {
 	rowPtr      []int64
 	colIdx      []int32
 	a           dense.Matrix[T]
+	packed      bool               // the rows of A are a copy in which they follow each other
 	b           pattern.Columns[T] // that are gathered
 	in, out     []T                // values of S and P
 	op          asm.Op
@@ -77,6 +78,11 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
+			if n == 0 {
+				if err := runs[n].pack(ctx, pl.pat, tile, c, k); err != nil {
+					return err
+				}
+			}
 			runs[n].op |= runs[n].near(host, pl.pat, rows)
 		}
 		if tile.Tj > 0 {
@@ -100,6 +106,17 @@ func (r *hostRun[T]) of(c pattern.Columns[T]) *hostRun[T] {
 		s.op |= asm.Partial
 	}
 	return &s
+}
+
+// pack has the rows of A of a slice follow each other where that pays, by a copy.
+func (r *hostRun[T]) pack(ctx context.Context, pat *pattern.Resident, tile model.Tile, c pattern.Columns[T], k int) error {
+	c.Data, c.Stride = r.a.Data, r.a.Stride
+	room, ok, err := pattern.Packed(pat, tile, k, c)
+	if !ok || err != nil {
+		return err
+	}
+	r.a.Data, r.a.Stride, r.packed = room.Data, room.Stride, true
+	return pattern.CopyRows(ctx, pat, room, c)
 }
 
 // runRows goes over the rows, all rows of a unit in one call of the inner loop for each run, one after the other while indices and values are
@@ -144,7 +161,7 @@ func (pl *Plan[T]) runPanels(ctx context.Context, host device.Host, r *hostRun[T
 }
 
 // near returns asm.Near where the given number of rows of B are near, and asm.Cached where whole rows of A
-// stay in a shared one beside them: pieces of rows, which lie a row apart, are fetched early in any case.
+// stay in a shared one beside them: pieces of rows that lie a row apart are fetched early in any case.
 func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op asm.Op) {
 	const share = 4 // of which A takes one at most: there are the values, and other programs
 	size := int(unsafe.Sizeof(T(0)))
@@ -152,7 +169,7 @@ func (r *hostRun[T]) near(host device.Host, pat *pattern.Resident, rows int) (op
 		return 0
 	}
 	op = asm.Near
-	if r.op&(asm.Continue|asm.Partial) == 0 && int64(r.a.Rows)*int64(r.a.Stride)*int64(size) <= host.Props().L3Bytes/share {
+	if (r.packed || r.op&(asm.Continue|asm.Partial) == 0) && int64(r.a.Rows)*int64(r.a.Stride)*int64(size) <= host.Props().L3Bytes/share {
 		op |= asm.Cached
 	}
 	return op

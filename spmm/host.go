@@ -76,8 +76,28 @@ func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *
 			}
 			return r.of(slice[1:]).runSlice(ctx, host, pat, model.Tile{})
 		}
-		return run.runSlice(ctx, host, pat, tile)
+		return run.runPacked(ctx, host, pat, tile, r.c.Cols)
 	})
+}
+
+// runPacked computes one slice of K, or all of it, where that pays in rows of C that follow each other, and copies them to C.
+func (r *hostRun[T]) runPacked(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile, k int) error {
+	c := pattern.Columns[T]{Lo: r.b[0].Lo, Hi: r.b[0].Lo + r.c.Cols, Data: r.c.Data, Stride: r.c.Stride}
+	if r.beta != 0 { // they would have to be copied before as well
+		return r.runSlice(ctx, host, pat, tile)
+	}
+	room, ok, err := pattern.Packed(pat, tile, k, c)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return r.runSlice(ctx, host, pat, tile)
+	}
+	r.c.Data, r.c.Stride = room.Data, room.Stride
+	if err := r.runSlice(ctx, host, pat, tile); err != nil {
+		return err
+	}
+	return pattern.CopyRows(ctx, pat, c, room)
 }
 
 // of returns the run for columns of B and C.
