@@ -641,6 +641,62 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// Rows of A and C are packed in slices whose panels read each three times and more. They are read and written once for that; after it panels find them
+// where a slice stays, be all of A or C farther away, and as streams.
+func TestPacks(t *testing.T) {
+	const rows, cols, k, elem = 100_000, 4096, 512, 4 // all of A is in memory, a slice and its copy in L3 for two threads
+	for _, op := range []Op{SDDMM, SpMM, SpMMT} {
+		for _, c := range []struct {
+			tile   Tile
+			packed bool
+		}{{Tile{}, false}, {Tile{Tk: 128}, false}, {Tile{Tj: 512}, false}, {Tile{Tj: 2048, Tk: 128}, false}, {Tile{Tj: 512, Tk: 128}, true}} {
+			m := testMachine(2)
+			m.Measured.Levels[2].Bytes = 128 << 20
+			f := wide(rows, cols, 64)
+			w := newWork(m, op, f, k, elem, c.tile)
+			if w.packed != c.packed {
+				t.Fatalf("%v, %+v: packed is %v with %.1f segments a row", op, c.tile, w.packed, w.segs/rows)
+			}
+			if w.packing(); !c.packed {
+				if w.thread != 0 {
+					t.Errorf("%v, %+v: packing nothing takes %v seconds", op, c.tile, w.thread)
+				}
+				continue
+			}
+			all := float64(rows * k * elem)
+			far, near := 2*all, all // SpMM: C is fetched and written back, its copy read
+			if op == SDDMM {        // A is read, its copy fetched and written back
+				far, near = all, 2*all
+			}
+			if got := w.bytes[2] + w.bytes[3]; math.Abs(got-far-near) > 1e-6*got || w.bytes[3] < 0.7*far || w.bytes[2] < near {
+				t.Errorf("%v: packing moves %v in L3 and %v in memory of %v and %v", op, w.bytes[2], w.bytes[3], near, far)
+			}
+			w.bytes = make([]float64, len(w.bytes))
+			if w.rows(); w.bytes[3] > 0 {
+				t.Errorf("%v: %v of packed rows come from memory", op, w.bytes[3])
+			}
+			packed := m.Predict(op, f, k, elem, c.tile).Seconds
+			w = newWork(m, op, f, k, elem, c.tile)
+			w.packed = false
+			if w.rows(); w.bytes[3] == 0 {
+				t.Errorf("%v: no rows that lie apart come from memory", op)
+			}
+			f.Rows *= 8 // of the same non-zeros, so that rows are read too seldom
+			if apart := m.Predict(op, f, k, elem, c.tile).Seconds; apart < packed {
+				t.Errorf("%v: %v seconds packed, %v apart", op, packed, apart)
+			}
+		}
+	}
+	for _, c := range []struct {
+		segments int64
+		want     bool
+	}{{0, false}, {299, false}, {300, true}, {1 << 40, true}} {
+		if got := Packs(c.segments, 100); got != c.want {
+			t.Errorf("%d segments of 100 rows are packed: %v", c.segments, got)
+		}
+	}
+}
+
 // Threads copy panels of slices for themselves where these leave room in their caches and are read often. Then all rows of B come from there,
 // each thread has read all of them, and nothing goes from one to the other.
 func TestOwnCopies(t *testing.T) {

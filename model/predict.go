@@ -49,6 +49,7 @@ type work struct {
 	slices float64
 	listed bool    // segments are: those of panels, and be it one of all columns
 	own    bool    // threads copy slices of B panel by panel, each for itself, see OwnCopies
+	packed bool    // slices of rows of A or C follow each other, see Packs
 	last   bool    // the last column is apart, see LastApart
 	segs   float64 // segments of one slice, over all panels
 
@@ -69,6 +70,7 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	w.rows()
 	w.streams()
 	w.copies()
+	w.packing()
 	w.lastColumn()
 	c := m.costs(op)
 	lines := w.row / float64(m.Line)
@@ -79,6 +81,9 @@ func (m *Machine) Predict(op Op, f *Profile, k, elemBytes int, tile Tile) Predic
 	p := Prediction{Tile: tile, Panels: int(math.Ceil(w.panels)), Segments: w.segs, Seconds: w.thread / float64(m.Threads)}
 	passes := float64(p.Panels) * w.slices
 	if w.copied() && !w.own {
+		passes += w.slices
+	}
+	if w.packed {
 		passes += w.slices
 	}
 	if w.last && w.listed && !w.fused() {
@@ -114,6 +119,7 @@ func newWork(m *Machine, op Op, f *Profile, k, elemBytes int, tile Tile) *work {
 	}
 	w.row = w.lined(float64(depth) * w.elem)
 	w.own = w.listed && w.slices > 1 && m.firstShared() > 0 && OwnCopies(f.NNZ, f.Cols, min(tile.Tj, f.Cols), int(w.row), m.Threads, m.NearBytes, f.InPieces)
+	w.packed = w.listed && w.slices > 1 && Packs(int64(w.segs), f.Rows)
 	w.near = m.firstShared()
 	w.again = w.againIn(between * w.capacity(w.near))
 	return w
@@ -437,16 +443,16 @@ func octaves(bytes, from, to float64) float64 {
 }
 
 // rows adds the rows of A, read once for each segment, or those of C, also written, and the wait before each. Rows that do not
-// follow the one before, as those of a slice never do, are not fetched ahead as a stream is: they are gathered. But of memory slices of rows
-// that follow each other take what streams take; those of SDDMM where they are longer than SliceBytes.
+// follow the one before, as those of a slice do only where they are packed, are not fetched ahead as a stream is: they are gathered. But of memory
+// slices of rows that follow each other take what streams take; those of SDDMM where they are longer than SliceBytes.
 func (w *work) rows() {
 	times, memory := w.segs*w.slices, w.memory()
 	next := w.f.next(float64(w.f.Cols) / w.panels) // share of the rows that follow the one before
 	sliced := 0.0                                  // share that are slices of such rows
-	if w.slices > 1 {
+	if w.apart() {
 		next, sliced = 0, next
 	}
-	w.held(w.call(), func(l int, share float64) {
+	w.held(w.betweenRows(), func(l int, share float64) {
 		w.thread += share * times * waits * w.Measured.GatherSeconds(l, float64(w.Line), w.Threads)
 		apart := share * times * (1 - next) * (1 - w.again)
 		if l == memory && (w.op != SDDMM || w.row > SliceBytes) {
@@ -461,8 +467,44 @@ func (w *work) rows() {
 	if w.op != SDDMM {
 		streamed += times * w.row // all are written back
 	}
-	w.stream(streamed * (1 - w.again))
+	w.held(w.betweenRows(), func(l int, share float64) { w.streamAt(l, share*streamed*(1-w.again)) })
 	w.streamAt(w.near, streamed*w.again)
+}
+
+// apart reports whether rows of A or C are slices that lie a row apart.
+func (w *work) apart() bool { return w.slices > 1 && !w.packed }
+
+// betweenRows returns how many bytes pass through a cache before rows of A or C that it no longer had from a panel before come again: the whole
+// call, or where they are packed those of a slice and of its copy.
+func (w *work) betweenRows() float64 {
+	if w.packed {
+		return 2 * float64(w.f.Rows) * w.row
+	}
+	return w.call()
+}
+
+// packing adds the copies of slices of A or C.
+func (w *work) packing() {
+	if !w.packed {
+		return
+	}
+	bytes := float64(w.f.Rows) * w.slices * w.row
+	w.held(w.call(), func(l int, share float64) {
+		if w.op == SDDMM {
+			w.fetch(l, share*float64(w.f.Rows)*w.slices, w.row)
+			return
+		}
+		w.thread += 2 * w.Measured.StreamSeconds(l, share*bytes, w.Threads) // fetched, and written back
+		w.bytes[l] += 2 * share * bytes
+	})
+	times := 1.0
+	if w.op == SDDMM { // there the copy is what is written
+		times = 2
+	}
+	w.held(w.betweenRows(), func(l int, share float64) {
+		w.thread += times * w.Measured.StreamSeconds(l, share*bytes, w.Threads)
+		w.bytes[l] += times * share * bytes
+	})
 }
 
 // memory returns the farthest level, which holds everything.
@@ -483,7 +525,7 @@ func (w *work) againIn(c float64) float64 {
 		return 0
 	}
 	row := w.perSegment()
-	if w.slices > 1 {
+	if w.apart() {
 		row *= 1 + w.Beside
 	}
 	reads, found := 0.0, 0.0
@@ -539,9 +581,9 @@ func (w *work) streamAt(l int, bytes float64) {
 // seen is the share of the time of streams from a level that is not hidden behind gathers.
 func (w *work) seen(l int) float64 {
 	switch {
-	case w.slices > 1 && w.op == SpMM && l == w.memory():
+	case w.apart() && w.op == SpMM && l == w.memory():
 		return overlap // most are slices of rows of C
-	case w.slices > 1:
+	case w.apart():
 		return 1 // sums of a slice of SDDMM are read by the next one, and written again; from a cache slices of rows of C take all their time
 	}
 	longer := max(w.row/SliceBytes-1, 0)

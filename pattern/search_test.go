@@ -182,28 +182,47 @@ func TestSearchSlices(t *testing.T) {
 	}
 }
 
-// Slices for whose copies memory takes long to touch are not tried, unless it was touched before.
+// Slices for whose copies memory takes long to touch are not tried, unless it was touched before: copies of rows of B, and of those of A and C
+// where panels read these often.
 func TestSearchTouching(t *testing.T) {
-	var c model.Choice
-	c.Tile = model.Tile{}
-	bytes := int64(searchCols) * 128 * 4
-	for _, tile := range []model.Tile{{}, {Tk: 128}} {
-		c.Alternatives = append(c.Alternatives, model.Prediction{Tile: tile, Seconds: float64(bytes) * touching / 3})
-	}
-	c.Prediction = c.Alternatives[0]
-	for _, touched := range []int64{0, bytes - 4, bytes} {
-		pat := searchPattern(t)
-		if touched > 0 && kept[float32](pat, &pat.staged, touched/4) == nil {
-			t.Fatal("no memory for copies")
+	pat := searchPattern(t)
+	for _, c := range []struct {
+		name     string
+		tile     model.Tile
+		segments float64
+		bytes    int64
+		memory   func(*Resident) *buffer
+	}{
+		{"B", model.Tile{Tk: 128}, 0, int64(pat.Cols) * 128 * 4, func(r *Resident) *buffer { return &r.staged }},
+		{"A", model.Tile{Tj: pat.Cols / 2, Tk: 128}, 3 * float64(pat.Rows), int64(pat.Rows) * 128 * 4, func(r *Resident) *buffer { return &r.packed }},
+	} {
+		choice := model.Choice{}
+		for _, tile := range []model.Tile{{}, c.tile} {
+			choice.Alternatives = append(choice.Alternatives, model.Prediction{Tile: tile, Segments: c.segments, Seconds: float64(c.bytes) * touching / 3})
 		}
-		s := newSearch(pat, 512, 4, c)
-		tried := false
-		for tile, report := s.Next(); report != nil; tile, report = s.Next() {
-			tried = tried || tile.Tk > 0
-			report(c.Prediction.Seconds)
-		}
-		if want := touched == bytes; tried != want {
-			t.Errorf("%d of %d bytes touched before, which take 3 calls: tried slices %v", touched, bytes, tried)
+		choice.Prediction = choice.Alternatives[0]
+		for _, touched := range []int64{0, c.bytes - 4, c.bytes} {
+			pat := searchPattern(t)
+			if c.tile.Tj > 0 { // nothing but A takes long
+				if kept[float32](pat, &pat.staged, pat.copiedBytes(c.tile, 4)/4) == nil {
+					t.Fatal("no memory for copies of B")
+				}
+				if _, err := pat.Panels(c.tile.Tj); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if touched > 0 && kept[float32](pat, c.memory(pat), touched/4) == nil {
+				t.Fatal("no memory for copies")
+			}
+			s := newSearch(pat, 512, 4, choice)
+			tried := false
+			for tile, report := s.Next(); report != nil; tile, report = s.Next() {
+				tried = tried || tile.Tk > 0
+				report(choice.Seconds)
+			}
+			if want := touched == c.bytes; tried != want {
+				t.Errorf("%s: %d of %d bytes touched before, which take 3 calls: tried slices %v", c.name, touched, c.bytes, tried)
+			}
 		}
 	}
 }
