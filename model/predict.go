@@ -483,7 +483,7 @@ func (w *work) betweenRows() float64 {
 	return w.call()
 }
 
-// packing adds the copies of slices of A or C.
+// packing adds the copies of slices of A or C, whose lines change hands as those of copies of B do: a thread copies other rows than those of its segments.
 func (w *work) packing() {
 	if !w.packed {
 		return
@@ -497,6 +497,10 @@ func (w *work) packing() {
 		w.thread += 2 * w.Measured.StreamSeconds(l, share*bytes, w.Threads) // fetched, and written back
 		w.bytes[l] += 2 * share * bytes
 	})
+	if w.Threads > 1 {
+		lines := min(float64(w.f.Rows)*w.row, w.privateBytes()) / float64(w.Line)
+		w.thread += w.slices * lines * 2 * handOver
+	}
 	times := 1.0
 	if w.op == SDDMM { // there the copy is what is written
 		times = 2

@@ -194,7 +194,7 @@ func TestSearchTouching(t *testing.T) {
 		memory   func(*Resident) *buffer
 	}{
 		{"B", model.Tile{Tk: 128}, 0, int64(pat.Cols) * 128 * 4, func(r *Resident) *buffer { return &r.staged }},
-		{"A", model.Tile{Tj: pat.Cols / 2, Tk: 128}, 3 * float64(pat.Rows), int64(pat.Rows) * 128 * 4, func(r *Resident) *buffer { return &r.packed }},
+		{"A", model.Tile{Tj: pat.Cols / 2, Tk: 128}, 2 * float64(pat.Rows), int64(pat.Rows) * 128 * 4, func(r *Resident) *buffer { return &r.packed }},
 	} {
 		choice := model.Choice{}
 		for _, tile := range []model.Tile{{}, c.tile} {
