@@ -43,9 +43,10 @@
 //     read or written in order of address streams, half hidden behind the rest: more of it without panels, more in SDDMM and less in SpMM
 //     where rows are long, and nothing in slices of K, where sums are read again and rows of C lie apart. Rows of A that do not follow
 //     the one before, as the profile counts them for each width, and in slices of K, and the lines of values of segments in panels, are gathered;
-//     but slices of rows that follow each other stream from memory, not hidden, short ones of A apart. Slices of B are copied from memory more slowly than
-//     rows are gathered, and lines of the copies change hands between threads; but panels of slices that fit L2 and are read often each thread copies
-//     for itself (OwnCopies).
+//     but slices of rows that follow each other stream from memory, not hidden, short ones of A apart. Where segments read rows of A or C often, slices
+//     of these are copied to follow each other, and are streams as without slices (Packs). Slices of B are copied from memory more slowly than
+//     rows are gathered, and lines of copies change hands between threads; but panels of slices of B that fit L2 and are read often each thread
+//     copies for itself (OwnCopies).
 //
 // A Choice has the prediction for the chosen tile and for all others, and a sentence that says why.
 //

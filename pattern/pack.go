@@ -7,13 +7,13 @@ import (
 	"sddmmkit/model"
 )
 
-// Packed returns room for columns of the rows of A or C in which these follow each other, in memory that r keeps, where a tile has panels read
+// Packed returns room for a slice of the rows of A or C in which these follow each other, in memory that r keeps, where a tile has panels read
 // them so often that it pays to copy them there before, or back after: model.Packs. Else, and without memory, there is none.
 //
 // The prefetchers of caches run on behind each piece of a row that lies apart from the next, and bring what no panel of that slice asks for; and such
 // pieces share few sets of a cache (ADR 7).
-func Packed[T float32 | float64](r *Resident, tile model.Tile, k int, c Columns[T]) (room Columns[T], ok bool, err error) {
-	if tile.Tj <= 0 || c.Hi-c.Lo == k {
+func Packed[T float32 | float64](r *Resident, tile model.Tile, c Columns[T]) (room Columns[T], ok bool, err error) {
+	if tile.Tj <= 0 {
 		return c, false, nil
 	}
 	panels, err := r.Panels(tile.Tj)

@@ -15,7 +15,7 @@ import (
 // Slices of A are copied to rows that follow each other where panels read each twice, and those of C back from there; other tiles leave
 // them where they are, and so do calls without memory.
 func TestPacked(t *testing.T) {
-	const rows, cols, k, stride = 700, 96, 300, 305
+	const rows, cols, stride = 700, 96, 305
 	ctx := context.Background()
 	data := make([]float64, rows*stride)
 	for i := range data {
@@ -32,14 +32,13 @@ func TestPacked(t *testing.T) {
 		{"the last slice", cpu.New(1), model.Tile{Tj: 7, Tk: 64}, 256, 300, true},
 		{"one panel", cpu.New(2), model.Tile{Tj: 96, Tk: 64}, 64, 128, false},
 		{"no panels", cpu.New(2), model.Tile{Tk: 64}, 64, 128, false},
-		{"all of K", cpu.New(2), model.Tile{Tj: 32}, 0, k, false},
 		{"no memory", noMemory{cpu.New(2)}, model.Tile{Tj: 32, Tk: 64}, 64, 128, false},
 		{"a device that computes itself", conformance.Remote(cpu.New(2)), model.Tile{Tj: 32, Tk: 64}, 64, 128, false},
 	} {
 		r := upload(t, c.dev, full(rows, cols))
 		before := c.dev.Usage().Bytes
 		from := pattern.Columns[float64]{Lo: c.lo, Hi: c.hi, Data: data[c.lo:], Stride: stride}
-		room, ok, err := pattern.Packed(r, c.tile, k, from)
+		room, ok, err := pattern.Packed(r, c.tile, from)
 		if err != nil || ok != c.packed {
 			t.Errorf("%s: packed is %v (%v)", c.name, ok, err)
 		}
@@ -71,7 +70,7 @@ func TestPacked(t *testing.T) {
 			}
 		}
 		kept := c.dev.Usage().Bytes
-		if again, _, _ := pattern.Packed(r, c.tile, k, from); &again.Data[0] != &room.Data[0] || c.dev.Usage().Bytes != kept {
+		if again, _, _ := pattern.Packed(r, c.tile, from); &again.Data[0] != &room.Data[0] || c.dev.Usage().Bytes != kept {
 			t.Errorf("%s: the next slice has memory of its own", c.name)
 		}
 		stop, cancel := context.WithCancel(ctx)

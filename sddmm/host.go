@@ -78,12 +78,14 @@ func (pl *Plan[T]) runTile(ctx context.Context, host device.Host, r *hostRun[T],
 		runs := make([]*hostRun[T], len(slice))
 		for n, c := range slice {
 			runs[n] = r.of(c)
-			if n == 0 {
-				if err := runs[n].pack(ctx, pl.pat, tile, c, k); err != nil {
-					return err
-				}
+		}
+		if first, last := slice[0], slice[len(slice)-1]; first.Lo > 0 || last.Hi < k {
+			if err := runs[0].pack(ctx, pl.pat, tile, first); err != nil {
+				return err
 			}
-			runs[n].op |= runs[n].near(host, pl.pat, rows)
+		}
+		for _, run := range runs {
+			run.op |= run.near(host, pl.pat, rows)
 		}
 		if tile.Tj > 0 {
 			if err := pl.runPanels(ctx, host, runs[0], tile.Tj); err != nil {
@@ -109,9 +111,9 @@ func (r *hostRun[T]) of(c pattern.Columns[T]) *hostRun[T] {
 }
 
 // pack has the rows of A of a slice follow each other where that pays, by a copy.
-func (r *hostRun[T]) pack(ctx context.Context, pat *pattern.Resident, tile model.Tile, c pattern.Columns[T], k int) error {
+func (r *hostRun[T]) pack(ctx context.Context, pat *pattern.Resident, tile model.Tile, c pattern.Columns[T]) error {
 	c.Data, c.Stride = r.a.Data, r.a.Stride
-	room, ok, err := pattern.Packed(pat, tile, k, c)
+	room, ok, err := pattern.Packed(pat, tile, c)
 	if !ok || err != nil {
 		return err
 	}

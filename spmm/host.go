@@ -76,17 +76,17 @@ func (r *hostRun[T]) runTile(ctx context.Context, host device.Host, op Op, pat *
 			}
 			return r.of(slice[1:]).runSlice(ctx, host, pat, model.Tile{})
 		}
-		return run.runPacked(ctx, host, pat, tile, r.c.Cols)
+		if run.c.Cols < r.c.Cols && r.beta == 0 { // else rows of C would have to be copied before as well
+			return run.runPacked(ctx, host, pat, tile)
+		}
+		return run.runSlice(ctx, host, pat, tile)
 	})
 }
 
-// runPacked computes one slice of K, or all of it, where that pays in rows of C that follow each other, and copies them to C.
-func (r *hostRun[T]) runPacked(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile, k int) error {
+// runPacked computes a slice of K, where that pays in rows that follow each other, from which it copies them to C.
+func (r *hostRun[T]) runPacked(ctx context.Context, host device.Host, pat *pattern.Resident, tile model.Tile) error {
 	c := pattern.Columns[T]{Lo: r.b[0].Lo, Hi: r.b[0].Lo + r.c.Cols, Data: r.c.Data, Stride: r.c.Stride}
-	if r.beta != 0 { // they would have to be copied before as well
-		return r.runSlice(ctx, host, pat, tile)
-	}
-	room, ok, err := pattern.Packed(pat, tile, k, c)
+	room, ok, err := pattern.Packed(pat, tile, c)
 	if err != nil {
 		return err
 	}
