@@ -166,7 +166,7 @@ func OwnCopies(nnz int64, all, rows, rowBytes, threads int, cache int64, inPiece
 // and 0.92 to 1 where it is less; with two 0.92 to 1.02; with 1.9 segments a row, in four panels, 1.06 to 1.1 (ADR 7).
 func Packs(segments int64, rows int) bool {
 	const often = 2
-	return segments >= often*int64(rows)
+	return rows > 0 && segments >= often*int64(rows)
 }
 
 // LastApart reports whether operations on CPUs gather the last of K = k columns of B apart from the others: in single precision, where the

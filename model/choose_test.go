@@ -710,6 +710,9 @@ func TestPacks(t *testing.T) {
 			t.Errorf("%d segments of 100 rows are packed: %v", c.segments, got)
 		}
 	}
+	if Packs(0, 0) {
+		t.Error("no rows are packed")
+	}
 }
 
 // Threads copy panels of slices for themselves where these leave room in their caches and are read often. Then all rows of B come from there,

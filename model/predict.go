@@ -449,7 +449,7 @@ func (w *work) rows() {
 	times, memory := w.segs*w.slices, w.memory()
 	next := w.f.next(float64(w.f.Cols) / w.panels) // share of the rows that follow the one before
 	sliced := 0.0                                  // share that are slices of such rows
-	if w.apart() {
+	if w.strided() {
 		next, sliced = 0, next
 	}
 	w.held(w.betweenRows(), func(l int, share float64) {
@@ -471,8 +471,8 @@ func (w *work) rows() {
 	w.streamAt(w.near, streamed*w.again)
 }
 
-// apart reports whether rows of A or C are slices that lie a row apart.
-func (w *work) apart() bool { return w.slices > 1 && !w.packed }
+// strided reports whether rows of A or C are slices that lie a row apart.
+func (w *work) strided() bool { return w.slices > 1 && !w.packed }
 
 // betweenRows returns how many bytes pass through a cache before rows of A or C that it no longer had from a panel before come again: the whole
 // call, or where they are packed those of a slice and of its copy.
@@ -529,7 +529,7 @@ func (w *work) againIn(c float64) float64 {
 		return 0
 	}
 	row := w.perSegment()
-	if w.apart() {
+	if w.strided() {
 		row *= 1 + w.Beside
 	}
 	reads, found := 0.0, 0.0
@@ -585,9 +585,9 @@ func (w *work) streamAt(l int, bytes float64) {
 // seen is the share of the time of streams from a level that is not hidden behind gathers.
 func (w *work) seen(l int) float64 {
 	switch {
-	case w.apart() && w.op == SpMM && l == w.memory():
+	case w.strided() && w.op == SpMM && l == w.memory():
 		return overlap // most are slices of rows of C
-	case w.apart():
+	case w.strided():
 		return 1 // sums of a slice of SDDMM are read by the next one, and written again; from a cache slices of rows of C take all their time
 	}
 	longer := max(w.row/SliceBytes-1, 0)
