@@ -497,10 +497,7 @@ func (w *work) packing() {
 		w.thread += 2 * w.Measured.StreamSeconds(l, share*bytes, w.Threads) // fetched, and written back
 		w.bytes[l] += 2 * share * bytes
 	})
-	if w.Threads > 1 {
-		lines := min(float64(w.f.Rows)*w.row, w.privateBytes()) / float64(w.Line)
-		w.thread += w.slices * lines * 2 * handOver
-	}
+	w.changeHands(float64(w.f.Rows) * w.row)
 	times := 1.0
 	if w.op == SDDMM { // there the copy is what is written
 		times = 2
@@ -708,8 +705,13 @@ func (w *work) copies() {
 	to := w.holding(w.copying())
 	w.thread += rows * 2 * w.Measured.StreamSeconds(to, w.row, w.Threads) // fetched, and written back
 	w.bytes[to] += rows * 2 * w.row
-	if w.Threads > 1 { // what they last read of a slice, threads have in their caches when one of them writes the next one there, and then that one has it
-		lines := min(float64(w.f.Cols)*w.row, w.privateBytes()) / float64(w.Line)
-		w.thread += w.slices * lines * 2 * handOver
+	w.changeHands(float64(w.f.Cols) * w.row)
+}
+
+// changeHands adds that lines of copies change hands, of so many bytes in each slice: what threads last read of a copy they have in their caches when one of
+// them writes the next one there, and then that one has it.
+func (w *work) changeHands(bytes float64) {
+	if w.Threads > 1 {
+		w.thread += w.slices * min(bytes, w.privateBytes()) / float64(w.Line) * 2 * handOver
 	}
 }
