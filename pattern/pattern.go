@@ -35,7 +35,7 @@ type Resident struct {
 	profiling   time.Duration          // that the profile took to make
 	planning    time.Duration          // that profile, predictions and panels took to make
 	model       *model.GPU             // once made
-	staged      buffer                 // of copied rows, see Slices
+	staged      buffer                 // of copied rows of B, see Slices
 	packed      buffer                 // of rows of A or C, see Packed
 	choices     map[chooseKey]model.Choice
 	searches    map[chooseKey]*Search

@@ -59,7 +59,7 @@ func Slices[T float32 | float64](ctx context.Context, r *Resident, data []T, row
 		if hi-lo < cols && r.ownCopies(tile.Tj, padded[T](hi-lo)*int(unsafe.Sizeof(*new(T)))) {
 			slice[0].Own = true
 		} else if len(slice) > 1 || hi-lo < cols || copyPays[T](r, rows, cols, stride) {
-			if err := copyRows(ctx, r, rows, slice); err != nil {
+			if err := stageColumns(ctx, r, rows, slice); err != nil {
 				return err
 			}
 		}
@@ -113,9 +113,9 @@ func wholeLines[T float32 | float64](n int) int {
 	return (n + perLine - 1) / perLine * perLine
 }
 
-// copyRows puts copies in the place of columns, unless there is no memory. Their rows begin on cache lines, but those of a single
+// stageColumns puts copies in the place of columns, unless there is no memory. Their rows begin on cache lines, but those of a single
 // column follow each other.
-func copyRows[T float32 | float64](ctx context.Context, r *Resident, rows int, columns []Columns[T]) error {
+func stageColumns[T float32 | float64](ctx context.Context, r *Resident, rows int, columns []Columns[T]) error {
 	host, ok := r.dev.(device.Host)
 	if !ok || rows == 0 {
 		return nil
