@@ -162,8 +162,8 @@ func OwnCopies(nnz int64, all, rows, rowBytes, threads int, cache int64, inPiece
 }
 
 // Packs reports whether, in slices, rows of A or C of a slice are copied to follow each other, before its panels or after them: so many segments read each
-// of the rows twice and more. With four and eight panels of rows of 2 KB calls took 0.62 to 0.83 times as long on a Xeon where A or C is 128 MB and more,
-// and 0.92 to 1 where it is less; with two 0.92 to 1.02; with 1.9 segments a row, in four panels, 1.06 to 1.1 (ADR 7).
+// of the rows twice and more. With four and eight panels of rows of 2 KB calls took 0.68 to 0.91 times as long on a Xeon where A or C is 128 MB and more,
+// and 0.95 to 1.01 where it is less; with two 0.91 to 1.02; with 1.9 segments a row, in four panels, 1.03 to 1.1 (ADR 7).
 func Packs(segments int64, rows int) bool {
 	const often = 2
 	return rows > 0 && segments >= often*int64(rows)
