@@ -16,20 +16,19 @@ const (
 	nearBytes = 128
 )
 
+// twoSteps is the length up to which rows of B that are not near, and longer than shortRow, are fetched in two steps: their first nearBytes, and
+// half as far ahead the others, which the hardware's prefetchers have begun to bring then. Longer rows do not gain by it.
+const twoSteps = 576
+
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.
 func rowsAhead(bytes int) int { return max(bytesAhead/bytes, 4) }
 
-// fetchRow fetches what is worth fetching of a row of B of the given bytes. testNear sets the zero flag unless it is near.
-func (k *kernels) fetchRow(row reg.GPVirtual, bytes int, testNear func(), label string) {
-	if bytes <= shortRow {
-		k.fetchLines(row, 0, bytes)
-		return
+// restAhead is the same for what follows the first nearBytes of a row that is longer than shortRow and not near.
+func restAhead(bytes int) int {
+	if bytes <= twoSteps {
+		return rowsAhead(bytes) / 2
 	}
-	k.fetchLines(row, 0, nearBytes)
-	testNear()
-	k.JNE(operand.LabelRef(label))
-	k.fetchLines(row, nearBytes, bytes)
-	k.Label(label)
+	return rowsAhead(bytes)
 }
 
 // fetchLines fetches the lines from byte lo to byte hi of a row of B.

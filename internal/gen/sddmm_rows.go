@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// setDistance sets the number of rows ahead for rows of the given number of bytes.
+// setDistance sets the numbers of rows ahead, rowsAhead and restAhead, for rows of the given number of bytes.
 func (k *kernels) setDistance(bytes reg.GPVirtual) {
 	k.distance = k.GP64()
 	k.MOVQ(operand.I32(rowsAhead(2048)), k.distance)
@@ -17,6 +17,12 @@ func (k *kernels) setDistance(bytes reg.GPVirtual) {
 		k.ADDQ(k.distance, k.distance)
 	}
 	k.Label("ahead")
+	k.rest = k.GP64()
+	k.MOVQ(k.distance, k.rest)
+	k.CMPQ(bytes, operand.I32(twoSteps))
+	k.JG(operand.LabelRef("long"))
+	k.SHRQ(operand.U8(1), k.rest)
+	k.Label("long")
 }
 
 // slicesByRow adds to sums the products of one group, row by row: a slice of the row of A stays in
@@ -183,14 +189,18 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		}
 		return at(before(operand.I32(r), last))
 	}
-	// later returns the address of the row that is fetched early with row r.
-	later := func(r int) reg.GPVirtual {
+	// later returns the address of the row that comes so much later than row r.
+	later := func(r int, distance reg.GPVirtual) reg.GPVirtual {
 		if !g.part() {
-			return at(operand.Mem{Base: cols, Index: k.distance, Scale: 4, Disp: 4 * r})
+			return at(operand.Mem{Base: cols, Index: distance, Scale: 4, Disp: 4 * r})
 		}
 		index := k.GP64()
-		k.LEAQ(operand.Mem{Base: k.distance, Disp: r}, index)
+		k.LEAQ(operand.Mem{Base: distance, Disp: r}, index)
 		return at(before(index, ahead))
+	}
+	first, long := chunks*k.width(), false // bytes of a row that are fetched first
+	if first > shortRow {
+		first, long = nearBytes, true
 	}
 	acc, short := make([]reg.VecVirtual, g.rows), k.reg()
 	if m.k != nil || g.inUse() < g.rows {
@@ -201,9 +211,21 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 			acc[r] = short
 			continue
 		}
-		early := later(r)
-		if !g.full {
-			k.fetchRow(early, chunks*k.width(), func() { k.testOp(opNear) }, g.label(fmt.Sprintf("fetched%d_%d_%d_%d_", chunks, tail, r, g.used)))
+		// Full groups fetch the lines of both rows between the products.
+		early := later(r, k.distance)
+		var rest reg.GPVirtual
+		switch {
+		case g.full && long && !g.near:
+			rest = later(r, k.rest)
+		case !g.full:
+			k.fetchLines(early, 0, first)
+			if long {
+				label := g.label(fmt.Sprintf("fetched%d_%d_%d_%d_", chunks, tail, r, g.used))
+				k.testOp(opNear)
+				k.JNZ(operand.LabelRef(label))
+				k.fetchLines(later(r, k.rest), first, chunks*k.width())
+				k.Label(label)
+			}
 		}
 		p := row(r)
 		if g.beside != nil {
@@ -212,8 +234,11 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		acc[r] = k.reg()
 		for c := range av {
 			mem := operand.Mem{Base: p, Disp: c * k.width()}
-			if at := c * k.width(); g.full && (at < nearBytes || !g.near || chunks*k.width() <= shortRow) {
+			switch at := c * k.width(); {
+			case g.full && at < first:
 				k.fetchLines(early, at, at+k.width())
+			case g.full && !g.near:
+				k.fetchLines(rest, at, at+k.width())
 			}
 			switch masked := c == chunks-1 && m.k != nil; {
 			case masked && (c == 0 || tail < k.width()):

@@ -114,17 +114,9 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		k.JLE(operand.LabelRef(fmt.Sprintf("next%d", size)))
 	}
 	for size := most; size >= least; size /= 2 {
-		label, unfetched := fmt.Sprintf("next%d", size), fmt.Sprintf("unfetched%d", size)
-		distance := rowsAhead(bytes)
+		label := fmt.Sprintf("next%d", size)
 		k.Label(label)
-		k.CMPQ(ahead, operand.I32(distance+1))
-		k.JL(ref(unfetched))
-		later := k.GP64()
-		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, later)
-		k.IMULQ(stride, later)
-		k.ADDQ(b, later)
-		k.fetchRow(later, bytes, func() { k.CMPQ(k.param("near"), operand.I8(0)) }, fmt.Sprintf("fetched%d", size))
-		k.Label(unfetched)
+		k.fetchLater(b, stride, cols, ahead, bytes, size)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if bytes >= longRow {
 			near := fmt.Sprintf("near%d", size)
@@ -181,4 +173,29 @@ func (k *kernels) spmm(chunks int, apart bool) {
 	}
 	k.storeMasked(acc[chunks-1], m, operand.Mem{Base: c, Disp: (chunks - 1) * k.width()})
 	w.nextRow("row", operand.I32(chunks*k.width()))
+}
+
+// fetchLater fetches what is worth fetching of the rows of B, of the given bytes, that come later, if cols has so many elements, ahead. size makes
+// labels unique.
+func (k *kernels) fetchLater(b, stride, cols, ahead reg.GPVirtual, bytes, size int) {
+	fetch := func(distance, lo, hi int, label string) {
+		k.CMPQ(ahead, operand.I32(distance+1))
+		k.JL(operand.LabelRef(label))
+		row := k.GP64()
+		k.MOVLQSX(operand.Mem{Base: cols, Disp: 4 * distance}, row)
+		k.IMULQ(stride, row)
+		k.ADDQ(b, row)
+		k.fetchLines(row, lo, hi)
+	}
+	first, fetched := fmt.Sprintf("first%d", size), fmt.Sprintf("fetched%d", size)
+	if bytes <= shortRow {
+		fetch(rowsAhead(bytes), 0, bytes, fetched)
+	} else {
+		fetch(rowsAhead(bytes), 0, nearBytes, first)
+		k.Label(first)
+		k.CMPQ(k.param("near"), operand.I8(0))
+		k.JNE(operand.LabelRef(fetched))
+		fetch(restAhead(bytes), nearBytes, bytes, fetched)
+	}
+	k.Label(fetched)
 }
