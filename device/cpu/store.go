@@ -12,7 +12,7 @@ import (
 const CacheVariable = remember.Variable
 
 // storeVersion changes whenever what is measured does.
-const storeVersion = 15
+const storeVersion = 16
 
 // store keeps one measurement: a file that holds no good one is none.
 type store struct {
