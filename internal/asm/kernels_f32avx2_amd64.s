@@ -8315,13 +8315,13 @@ begin:
 
 next32:
 	CMPQ       SI, $+257
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    1024(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8340,13 +8340,13 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+257
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    1024(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8534,13 +8534,13 @@ begin:
 
 next32:
 	CMPQ       SI, $+129
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    512(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8560,13 +8560,13 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+129
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    512(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8758,14 +8758,14 @@ begin:
 
 next32:
 	CMPQ       SI, $+86
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    340(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8786,14 +8786,14 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+86
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    340(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -8989,14 +8989,14 @@ begin:
 
 next32:
 	CMPQ       SI, $+65
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    256(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9018,14 +9018,14 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+65
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    256(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9225,7 +9225,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+52
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    204(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9233,7 +9233,7 @@ next32:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9256,7 +9256,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+52
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    204(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9264,7 +9264,7 @@ next16:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9468,7 +9468,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+43
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    168(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9476,7 +9476,7 @@ next32:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9500,7 +9500,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+43
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    168(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9508,7 +9508,7 @@ next16:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9716,7 +9716,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+37
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    144(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9725,7 +9725,7 @@ next32:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9750,7 +9750,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+37
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    144(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9759,7 +9759,7 @@ next16:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -9971,7 +9971,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+33
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    128(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -9980,13 +9980,13 @@ next32:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0 512(R10)
 	CMPQ       DI, $+128
-	JLE        near32
+	JLE        values32
 	PREFETCHT0 512(R8)
 
-near32:
+values32:
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
 	ADDQ         CX, AX
@@ -10011,7 +10011,7 @@ near32:
 
 next16:
 	CMPQ       SI, $+33
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    128(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -10020,13 +10020,13 @@ next16:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0 512(R10)
 	CMPQ       DI, $+128
-	JLE        near16
+	JLE        values16
 	PREFETCHT0 512(R8)
 
-near16:
+values16:
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
 	ADDQ         CX, AX

@@ -5650,13 +5650,13 @@ begin:
 
 next32:
 	CMPQ       SI, $+257
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    1024(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -5675,13 +5675,13 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+257
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    1024(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -5869,13 +5869,13 @@ begin:
 
 next32:
 	CMPQ       SI, $+129
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    512(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -5895,13 +5895,13 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+129
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    512(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6093,14 +6093,14 @@ begin:
 
 next32:
 	CMPQ       SI, $+86
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    340(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6121,14 +6121,14 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+86
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    340(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6324,14 +6324,14 @@ begin:
 
 next32:
 	CMPQ       SI, $+65
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    256(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6353,14 +6353,14 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+65
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    256(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6560,7 +6560,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+52
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    204(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -6568,7 +6568,7 @@ next32:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6591,7 +6591,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+52
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    204(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -6599,7 +6599,7 @@ next16:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6803,7 +6803,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+43
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    168(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -6811,7 +6811,7 @@ next32:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -6835,7 +6835,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+43
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    168(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -6843,7 +6843,7 @@ next16:
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -7051,7 +7051,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+37
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    144(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -7060,7 +7060,7 @@ next32:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -7085,7 +7085,7 @@ fetched32:
 
 next16:
 	CMPQ       SI, $+37
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    144(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -7094,7 +7094,7 @@ next16:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0   512(R10)
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
@@ -7306,7 +7306,7 @@ begin:
 
 next32:
 	CMPQ       SI, $+33
-	JL         fetched32
+	JL         rest32
 	MOVLQSX    128(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -7315,13 +7315,13 @@ next32:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched32:
+rest32:
 	PREFETCHT0 512(R10)
 	CMPQ       DI, $+128
-	JLE        near32
+	JLE        values32
 	PREFETCHT0 1024(R8)
 
-near32:
+values32:
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
 	ADDQ         CX, AX
@@ -7346,7 +7346,7 @@ near32:
 
 next16:
 	CMPQ       SI, $+33
-	JL         fetched16
+	JL         rest16
 	MOVLQSX    128(R10), AX
 	IMULQ      DX, AX
 	ADDQ       CX, AX
@@ -7355,13 +7355,13 @@ next16:
 	PREFETCHT0 128(AX)
 	PREFETCHT0 192(AX)
 
-fetched16:
+rest16:
 	PREFETCHT0 512(R10)
 	CMPQ       DI, $+128
-	JLE        near16
+	JLE        values16
 	PREFETCHT0 1024(R8)
 
-near16:
+values16:
 	MOVLQSX      (R10), AX
 	IMULQ        DX, AX
 	ADDQ         CX, AX

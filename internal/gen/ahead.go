@@ -16,19 +16,19 @@ const (
 	nearBytes = 128
 )
 
-// twoSteps is the length up to which rows of B that are not near, and longer than shortRow, are fetched in two steps: their first nearBytes, and
-// half as far ahead the others, which the hardware's prefetchers have begun to bring then. Longer rows do not gain by it.
+// twoSteps is the length up to which rows of B that are not near, and longer than shortRow, are fetched in two steps: their first half, and half as
+// far ahead the other one, which the hardware's prefetchers have begun to bring then. Longer rows do not gain by it.
 const twoSteps = 576
 
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.
 func rowsAhead(bytes int) int { return max(bytesAhead/bytes, 4) }
 
-// restAhead is the same for what follows the first nearBytes of a row that is longer than shortRow and not near.
-func restAhead(bytes int) int {
-	if bytes <= twoSteps {
-		return rowsAhead(bytes) / 2
+// firstBytes are those that are fetched so far ahead of a row of B that is not near. The others are half as far.
+func firstBytes(bytes int) int {
+	if bytes <= shortRow || bytes > twoSteps {
+		return bytes
 	}
-	return rowsAhead(bytes)
+	return (bytes/2 + 63) &^ 63
 }
 
 // fetchLines fetches the lines from byte lo to byte hi of a row of B.

@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// setDistance sets the numbers of rows ahead, rowsAhead and restAhead, for rows of the given number of bytes.
+// setDistance sets the numbers of rows ahead for rows of the given number of bytes: rowsAhead, and half of that for what follows firstBytes.
 func (k *kernels) setDistance(bytes reg.GPVirtual) {
 	k.distance = k.GP64()
 	k.MOVQ(operand.I32(rowsAhead(2048)), k.distance)
@@ -198,9 +198,10 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		k.LEAQ(operand.Mem{Base: distance, Disp: r}, index)
 		return at(before(index, ahead))
 	}
-	first, long := chunks*k.width(), false // bytes of a row that are fetched first
-	if first > shortRow {
-		first, long = nearBytes, true
+	rowBytes := chunks * k.width()
+	first, long := firstBytes(rowBytes), rowBytes > shortRow
+	if long && g.near {
+		first = nearBytes
 	}
 	acc, short := make([]reg.VecVirtual, g.rows), k.reg()
 	if m.k != nil || g.inUse() < g.rows {
@@ -215,17 +216,20 @@ func (k *kernels) slice(g dotGroup, j, off reg.GPVirtual, chunks int, m mask, ta
 		early := later(r, k.distance)
 		var rest reg.GPVirtual
 		switch {
-		case g.full && long && !g.near:
+		case g.full && first < rowBytes && !g.near:
 			rest = later(r, k.rest)
+		case !g.full && !long:
+			k.fetchLines(early, 0, rowBytes)
 		case !g.full:
-			k.fetchLines(early, 0, first)
-			if long {
-				label := g.label(fmt.Sprintf("fetched%d_%d_%d_%d_", chunks, tail, r, g.used))
-				k.testOp(opNear)
-				k.JNZ(operand.LabelRef(label))
-				k.fetchLines(later(r, k.rest), first, chunks*k.width())
-				k.Label(label)
+			label := g.label(fmt.Sprintf("fetched%d_%d_%d_%d_", chunks, tail, r, g.used))
+			k.fetchLines(early, 0, nearBytes)
+			k.testOp(opNear)
+			k.JNZ(operand.LabelRef(label))
+			k.fetchLines(early, nearBytes, first)
+			if first < rowBytes {
+				k.fetchLines(later(r, k.rest), first, rowBytes)
 			}
+			k.Label(label)
 		}
 		p := row(r)
 		if g.beside != nil {

@@ -119,7 +119,7 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		k.fetchLater(b, stride, cols, ahead, bytes, size)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if bytes >= longRow {
-			near := fmt.Sprintf("near%d", size)
+			near := fmt.Sprintf("values%d", size)
 			k.CMPQ(fetched, operand.I32(nonZerosAhead))
 			k.JLE(ref(near))
 			k.PREFETCHT0(operand.Mem{Base: v, Disp: nonZerosAhead * k.elem()})
@@ -187,15 +187,21 @@ func (k *kernels) fetchLater(b, stride, cols, ahead reg.GPVirtual, bytes, size i
 		k.ADDQ(b, row)
 		k.fetchLines(row, lo, hi)
 	}
-	first, fetched := fmt.Sprintf("first%d", size), fmt.Sprintf("fetched%d", size)
-	if bytes <= shortRow {
-		fetch(rowsAhead(bytes), 0, bytes, fetched)
-	} else {
-		fetch(rowsAhead(bytes), 0, nearBytes, first)
-		k.Label(first)
+	near, rest, fetched := fmt.Sprintf("near%d", size), fmt.Sprintf("rest%d", size), fmt.Sprintf("fetched%d", size)
+	if bytes > shortRow {
 		k.CMPQ(k.param("near"), operand.I8(0))
-		k.JNE(operand.LabelRef(fetched))
-		fetch(restAhead(bytes), nearBytes, bytes, fetched)
+		k.JNE(operand.LabelRef(near))
+	}
+	distance, first := rowsAhead(bytes), firstBytes(bytes)
+	fetch(distance, 0, first, rest)
+	k.Label(rest)
+	if first < bytes {
+		fetch(distance/2, first, bytes, fetched)
+	}
+	if bytes > shortRow {
+		k.JMP(operand.LabelRef(fetched))
+		k.Label(near)
+		fetch(distance, 0, nearBytes, fetched)
 	}
 	k.Label(fetched)
 }

@@ -57,7 +57,7 @@ type kernels struct {
 	vec
 	tables   map[string]operand.Mem
 	distance reg.GPVirtual // of the function: rows of B between the prefetch of one and its use
-	rest     reg.GPVirtual // the same for what follows the first nearBytes
+	rest     reg.GPVirtual // the same for what follows firstBytes
 }
 
 func (k *kernels) reg() reg.VecVirtual {
