@@ -119,11 +119,11 @@ func (k *kernels) spmm(chunks int, apart bool) {
 		k.fetchLater(b, stride, cols, ahead, bytes, size)
 		k.PREFETCHT0(operand.Mem{Base: cols, Disp: nonZerosAhead * 4})
 		if bytes >= longRow {
-			near := fmt.Sprintf("values%d", size)
+			none := fmt.Sprintf("values%d", size)
 			k.CMPQ(fetched, operand.I32(nonZerosAhead))
-			k.JLE(ref(near))
+			k.JLE(ref(none))
 			k.PREFETCHT0(operand.Mem{Base: v, Disp: nonZerosAhead * k.elem()})
-			k.Label(near)
+			k.Label(none)
 		}
 		if spread {
 			k.PREFETCHT1(operand.Mem{Base: next})
