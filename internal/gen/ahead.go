@@ -17,7 +17,7 @@ const (
 )
 
 // twoSteps is the length up to which rows of B that are not near, and longer than shortRow, are fetched in two steps: their first half, and half as
-// far ahead the other one, which the hardware's prefetchers have begun to bring then. Longer rows do not gain by it.
+// far ahead the other one, which the hardware's prefetchers have, it seems, begun to bring then. Longer rows do not gain by it.
 const twoSteps = 576
 
 // rowsAhead is the number of rows of B of the given bytes between the fetch of one and its use.

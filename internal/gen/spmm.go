@@ -175,8 +175,8 @@ func (k *kernels) spmm(chunks int, apart bool) {
 	w.nextRow("row", operand.I32(chunks*k.width()))
 }
 
-// fetchLater fetches what is worth fetching of the rows of B, of the given bytes, that come later, if cols has so many elements, ahead. size makes
-// labels unique.
+// fetchLater fetches what is worth fetching of later rows of B, of the given bytes, where cols, of which ahead elements are left, goes so far. size
+// makes labels unique.
 func (k *kernels) fetchLater(b, stride, cols, ahead reg.GPVirtual, bytes, size int) {
 	fetch := func(distance, lo, hi int, label string) {
 		k.CMPQ(ahead, operand.I32(distance+1))
