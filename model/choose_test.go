@@ -154,7 +154,8 @@ func wide(rows, cols, perRow int) *Profile {
 		}
 	}
 	// A column comes again after cols references on average, with exponentially spread times.
-	one := region{refs: float64(nnz), columns: float64(cols), reuse: newHistogram(), gaps: newHistogram()}
+	longest := max(nnz, 16*int64(cols))
+	one := region{refs: float64(nnz), columns: float64(cols), reuse: newHistogram(longest), gaps: newHistogram(longest)}
 	const parts = 1000
 	for k := range parts {
 		x := uint64(-math.Log(1-(float64(k)+0.5)/parts)*float64(cols)) + 1

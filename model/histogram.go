@@ -9,12 +9,21 @@ type histogram []tally
 // tally is how many numbers are in a bin, and their sum.
 type tally struct{ count, sum int64 }
 
-const (
-	perOctave = 8
-	bins      = (64-3)*perOctave + perOctave + 1
-)
+const perOctave = 8
 
-func newHistogram() histogram { return make(histogram, bins) }
+// newHistogram returns one for numbers up to most.
+func newHistogram(most int64) histogram { return newHistograms(1, most)[0] }
+
+// newHistograms returns so many, next to each other. They have no bins for larger numbers: for all of 64 bits they would take so much memory that
+// to touch it would take longer than to go through a small pattern.
+func newHistograms(number int, most int64) []histogram {
+	all, bins := make([]histogram, number), bin(uint64(max(most, 0)))+1
+	memory := make(histogram, number*bins)
+	for n := range all {
+		all[n] = memory[n*bins:][:bins:bins]
+	}
+	return all
+}
 
 // bin returns the bin of x ≥ 0.
 func bin(x uint64) int {
@@ -49,7 +58,7 @@ func (h histogram) scale(shift int) {
 	if shift == 0 {
 		return
 	}
-	for b := bins - 1; b >= 0; b-- {
+	for b := len(h) - 1; b >= 0; b-- {
 		t := h[b]
 		h[b] = tally{}
 		if t.count > 0 {

@@ -71,7 +71,7 @@ func (f *Profile) countNonZeros(p *sparse.Pattern, threads int) {
 	if nnz == 0 || int64(p.Cols) > max(4*nnz, 1<<20) {
 		// A matrix of almost no non-zeros: as if no column had two.
 		f.all = &references{number: nnz, each: 1}
-		f.all.region = region{refs: float64(nnz), columns: float64(min(nnz, int64(p.Cols))), reuse: newHistogram(), gaps: newHistogram()}
+		f.all.region = region{refs: float64(nnz), columns: float64(min(nnz, int64(p.Cols))), reuse: newHistogram(nnz), gaps: newHistogram(nnz)}
 		f.all.sumUp(1, nnz)
 		return
 	}

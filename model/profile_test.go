@@ -16,12 +16,12 @@ func TestBins(t *testing.T) {
 	last := 0
 	for _, x := range []uint64{0, 1, 2, 15, 16, 17, 18, 31, 32, 33, 1000, 1 << 20, 1<<20 + 1<<16, 1<<40 - 1, 1 << 40, 1<<63 - 1, 1 << 63, math.MaxUint64} {
 		b := bin(x)
-		if b < last || b >= bins || binStart(b) > float64(x) || x < 1<<62 && binStart(b+1) <= float64(x) {
+		if b < last || binStart(b) > float64(x) || x < 1<<62 && binStart(b+1) <= float64(x) {
 			t.Errorf("%d is in bin %d, which starts at %v and ends at %v", x, b, binStart(b), binStart(b+1))
 		}
 		last = b
 	}
-	h := newHistogram()
+	h := newHistogram(1000 << 4)
 	for x := range uint64(1000) {
 		h.add(x)
 	}
@@ -104,7 +104,7 @@ func TestProfile(t *testing.T) {
 			}
 		}
 		last := map[int32]int{}
-		want := newHistogram()
+		want := make(histogram, len(f.all.reuse))
 		for z, j := range p.ColIdx {
 			if before, ok := last[j]; ok {
 				want.add(uint64(z - before))

@@ -137,20 +137,29 @@ func (d draws) merge(o draws) {
 // returns them.
 func (s sample) countReferences(columns []int32, cols, shift, threads int, times stamp, from draws) (*references, draws) {
 	sampled, chunks := s.columns(), s.chunksOf(int64(len(columns)), threads)
-	r := &references{number: int64(len(columns)), each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
+	number := int64(len(columns))
+	longest := number + 2<<shift // between two references, and before the first and after the last one
+	r := &references{number: number, each: each(sampled, cols), width: 1 << regionOf(cols), regions: make([]region, regionsOf(cols))}
 	table := make([]seen, chunks)
-	again, firsts := make([][]histogram, chunks), make([][]histogram, chunks)
-	var drawnIn []draws // by chunk, where it draws
+	again := make([][]histogram, chunks)
+	var firsts []histogram // of the first chunk
+	var drawnIn []draws    // by chunk, where it draws
 	if from.inRegion == nil {
 		drawnIn = make([]draws, chunks)
 	}
-	parallel.Ranges(chunks, r.number, func(c int, lo, hi int64) {
+	parallel.Ranges(chunks, number, func(c int, lo, hi int64) {
 		var d draws
 		if drawnIn != nil {
 			d = newDraws(cols)
 			drawnIn[c] = d
 		}
-		table[c], again[c], firsts[c] = s.lookAt(columns[lo:hi], cols, lo, times, c == 0, d)
+		var before []histogram
+		if c == 0 {
+			firsts = newHistograms(len(r.regions), longest)
+			before = firsts
+		}
+		again[c] = newHistograms(len(r.regions), longest)
+		table[c] = s.lookAt(columns[lo:hi], cols, lo, times, again[c], before, d)
 	})
 	if drawnIn != nil {
 		from = newDraws(cols)
@@ -160,11 +169,10 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 	}
 	for g := range r.regions {
 		at := &r.regions[g]
-		at.reuse, at.gaps = newHistogram(), newHistogram()
-		for c := range again {
-			at.reuse.merge(again[c][g])
+		at.reuse, at.gaps = again[0][g], firsts[g]
+		for _, more := range again[1:] {
+			at.reuse.merge(more[g])
 		}
-		at.gaps.merge(firsts[0][g])
 	}
 	end := uint32((r.number-1)>>shift) + 1
 	for slot, column := range sampled {
@@ -193,7 +201,7 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 	for _, n := range from.inRegion {
 		all += float64(n)
 	}
-	r.region = region{refs: float64(r.number), reuse: newHistogram(), gaps: newHistogram()}
+	r.region = region{refs: float64(r.number), reuse: newHistogram(longest), gaps: newHistogram(longest)}
 	uneven := 0.0 // 1 where regions have references as they have columns
 	for g, n := range from.inRegion {
 		at := &r.regions[g]
@@ -202,7 +210,6 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 		at.gaps.scale(shift)
 		share := float64(n) / math.Max(all, 1)
 		at.refs = float64(r.number) * share
-		at.sumUp(r.each, r.number)
 		uneven += share * (float64(n) - 1) / math.Max(all-1, 1) * float64(cols) / float64(min(r.width, cols-g*r.width))
 		r.columns += at.columns
 		r.reuse.merge(at.reuse)
@@ -212,21 +219,22 @@ func (s sample) countReferences(columns []int32, cols, shift, threads int, times
 	if uneven <= unequal {
 		r.regions = nil
 	}
+	for g := range r.regions {
+		r.regions[g].sumUp(r.each, r.number)
+	}
 	r.sumUp(r.each, r.number)
 	return r, from
 }
 
-// lookAt counts the times between the references of a chunk, region by region, and in the first chunk also those before the first ones. It adds to
-// d, if that is there.
-func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first bool, d draws) (t seen, again, firsts []histogram) {
+// lookAt counts the times between the references of a chunk in again, region by region, and adds to d, if that is there. Those before the first
+// references it counts in firsts, or, where that is nil, keeps.
+func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, again, firsts []histogram, d draws) (t seen) {
 	t.last = make([]uint32, s.slots)
-	if !first {
+	if firsts == nil {
 		t.first = make([]uint32, s.slots)
 	}
 	factor, mask, slots := s.factor, s.mask, uint64(s.slots) // in registers
-	shift, regions := regionOf(cols)&31, regionsOf(cols)
-	const short = 29*perOctave + perOctave + 1 // bins of times of 32 bits
-	all := make(histogram, 2*short*regions)    // without a branch that is hard to predict
+	shift := regionOf(cols) & 31
 	var now [stretch]uint32
 	var kept [stretch]uint16
 	for len(columns) > 0 {
@@ -244,24 +252,19 @@ func (s sample) lookAt(columns []int32, cols int, from int64, times stamp, first
 			slot, time := s.slot(some[z]), now[z&(stretch-1)]
 			before := t.last[slot]
 			t.last[slot] = time
-			bin := 2*short*int(some[z]>>shift) + bin(uint64(time-before))
+			to := again
 			if before == 0 {
-				bin += short
-				if !first {
+				if firsts == nil {
 					t.first[slot] = time
+					continue
 				}
+				to = firsts
 			}
-			tally := &all[bin]
-			tally.count++
-			tally.sum += int64(time - before)
+			to[some[z]>>shift].add(uint64(time - before))
 		}
 		columns, from = columns[len(some):], from+int64(len(some))
 	}
-	for len(all) > 0 {
-		again, firsts = append(again, all[:short]), append(firsts, all[short:2*short])
-		all = all[2*short:]
-	}
-	return t, again, firsts
+	return t
 }
 
 // sumUp fills in the running sums of the histograms, where one column of a sample stands for each. Of n references in p equal parts, two that lie t

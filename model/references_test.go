@@ -44,19 +44,22 @@ func TestSample(t *testing.T) {
 }
 
 // whole looks at all columns, where NewProfile has a sample. References are drawn from those in the order of drawnFrom.
-func whole(p *sparse.Pattern, drawnFrom []int32) *references {
+func whole(p *sparse.Pattern, drawnFrom []int32) *references { return wholeInSteps(p, drawnFrom, 0) }
+
+// wholeInSteps is whole with time in steps of 2^shift references.
+func wholeInSteps(p *sparse.Pattern, drawnFrom []int32, shift int) *references {
 	s := newSample(p.Cols)
 	s.slots = s.mask + 1
 	position := func(from int64, _ []int32, of []uint16, now *[stretch]uint32) {
 		for _, z := range of {
-			now[z] = uint32(from+int64(z)) + 1
+			now[z] = uint32((from+int64(z))>>shift) + 1
 		}
 	}
 	inRegion := make([]int64, regionsOf(p.Cols))
 	for z := 0; z < len(drawnFrom); z += drawn {
 		inRegion[drawnFrom[z]>>regionOf(p.Cols)]++
 	}
-	r, _ := s.countReferences(p.ColIdx, p.Cols, 0, 2, position, draws{inRegion: inRegion})
+	r, _ := s.countReferences(p.ColIdx, p.Cols, shift, 2, position, draws{inRegion: inRegion})
 	return r
 }
 
@@ -84,6 +87,28 @@ func TestSampled(t *testing.T) {
 		near("all references", 0, f.all.reused(1e12, p.NNZ(), 1), float64(p.NNZ()-f.ActiveCols), 1)
 		if got := NewProfile(p, 7); !reflect.DeepEqual(got, f) {
 			t.Errorf("%s: 7 threads give another profile", name)
+		}
+	}
+}
+
+// Time in coarse steps, as patterns with more than 2³¹ non-zeros have it, says the same of windows of many of them.
+func TestCoarseSteps(t *testing.T) {
+	const shift = 4
+	rng := rand.New(rand.NewPCG(13, 14))
+	for name, p := range map[string]*sparse.Pattern{
+		"uniform": uniform(rng, 500, 1000, 30), "skewed": skewed(rng, 500, 1000, 30), "local": local(rng, 500, 1000, 30), "one column": uniform(rng, 500, 1, 1),
+	} {
+		fine, coarse := whole(p, p.ColIdx), wholeInSteps(p, p.ColIdx, shift)
+		if fine.columns != coarse.columns {
+			t.Errorf("%s: %v columns, want %v", name, coarse.columns, fine.columns)
+		}
+		for refs := 64.0 * (1 << shift); refs < float64(p.NNZ()); refs *= 1.7 {
+			if got, want := coarse.footprint(refs), fine.footprint(refs); math.Abs(got-want) > 0.05*want {
+				t.Errorf("%s: footprint of %.0f is %.0f, want %.0f", name, refs, got, want)
+			}
+			if got, want := coarse.reused(refs, p.NNZ(), 1), fine.reused(refs, p.NNZ(), 1); math.Abs(got-want) > 0.05*float64(p.NNZ()) {
+				t.Errorf("%s: %.0f references within %.0f, want %.0f", name, got, refs, want)
+			}
 		}
 	}
 }

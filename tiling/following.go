@@ -10,7 +10,7 @@ import (
 // Pairs of neighbouring rows that FollowingShares looks at: one of so many, more where there are few rows.
 const (
 	everyPair  = 32
-	leastPairs = 512
+	leastPairs = 256
 )
 
 // FollowingShares returns, for panels of 1, 2, 4, … columns as SegmentCounts has them, the share of segments whose row comes right after that of
