@@ -3,7 +3,6 @@ package tiling
 import (
 	"fmt"
 	"math"
-	"sort"
 
 	"sddmmkit/internal/parallel"
 	"sddmmkit/sparse"
@@ -65,47 +64,25 @@ func Columns(p *sparse.Pattern, width, threads int) (*Panels, error) {
 		return nil, err
 	}
 	panels := &Panels{Width: width, Start: make([]int64, w.panels+1)}
-	total := int64(0)
+	total, entries := int64(0), int64(0)
 	for q := range w.panels {
 		panels.Start[q] = total
-		for _, c := range w.counts {
-			c[q], total = total, total+c[q] // from here on the place of the chunk's next segment
+		for c := range w.counts { // from here on the places of the chunk's next segment and non-zero
+			segments, nnz := &w.counts[c][q], &w.entries[c][q]
+			*segments, total = total, total+*segments
+			*nnz, entries = entries, entries+*nnz
 		}
 	}
 	panels.Start[w.panels] = total
 	panels.Segments = make([]Segment, total)
-	w.fill(panels.Segments)
-	panels.cut(threads)
-	panels.gather(p, threads)
-	return panels, nil
-}
-
-// gather fills in ColIdx.
-func (p *Panels) gather(from *sparse.Pattern, threads int) {
-	if p.Count() == 1 {
-		p.ColIdx = from.ColIdx
-		return
+	if w.panels == 1 {
+		panels.ColIdx = p.ColIdx
+	} else {
+		panels.ColIdx = make([]int32, entries)
 	}
-	p.ColIdx = make([]int32, from.NNZ())
-	chunkLoop(threads, len(p.Work), func(n int) {
-		u := p.Work[n]
-		first := int32((sort.SearchInts(p.WorkStart, n+1) - 1) * p.Width)
-		local := func(at int64, cols []int32) {
-			to := p.ColIdx[at:][:len(cols)]
-			for i, j := range cols {
-				to[i] = j - first
-			}
-		}
-		if u.Slot >= 0 {
-			local(u.At, from.ColIdx[u.Lo:u.Hi])
-			return
-		}
-		at := u.At
-		for _, s := range p.Segments[u.SegLo:u.SegHi] {
-			local(at, from.ColIdx[s.Lo:s.Lo+int64(s.N)])
-			at += int64(s.N)
-		}
-	})
+	w.fill(panels)
+	panels.cut(threads)
+	return panels, nil
 }
 
 // ActiveRows returns the number of active rows of each panel of width columns: the lengths of the
@@ -135,7 +112,8 @@ type walk struct {
 	width   int
 	panels  int
 	rows    []int     // chunk c has rows [rows[c], rows[c+1])
-	counts  [][]int64 // per chunk and panel
+	counts  [][]int64 // segments per chunk and panel
+	entries [][]int64 // and non-zeros
 	threads int
 }
 
@@ -161,28 +139,34 @@ func newWalk(op string, p *sparse.Pattern, width, threads int) (*walk, error) {
 	threads = parallel.Threads(threads)
 	// No more chunks than keep their counts within the size of the pattern.
 	chunks := int(max(1, min(int64(4*threads), (nnz+int64(p.Rows))>>12, nnz/int64(max(panels, 1)))))
-	return &walk{op: op, p: p, width: width, panels: panels, rows: cutRows(p, chunks), counts: make([][]int64, chunks), threads: threads}, nil
+	return &walk{op: op, p: p, width: width, panels: panels, rows: cutRows(p, chunks),
+		counts: make([][]int64, chunks), entries: make([][]int64, chunks), threads: threads}, nil
 }
 
-// count counts the segments of each chunk and panel, and checks that rows are sorted.
+// count counts the segments and non-zeros of each chunk and panel, and checks that rows are sorted.
 func (w *walk) count() error {
 	bad := make([]int, len(w.counts)) // 1 + a row that is not sorted
 	chunkLoop(w.threads, len(w.counts), func(c int) {
-		count := make([]int64, w.panels)
-		w.counts[c] = count
+		count, entries := make([]int64, w.panels), make([]int64, w.panels)
+		w.counts[c], w.entries[c] = count, entries
 		for i := w.rows[c]; i < w.rows[c+1]; i++ {
-			last, end := int32(-1), 0
-			for _, j := range w.p.Row(i) {
+			row := w.p.Row(i)
+			last, q, end, lo := int32(-1), 0, 0, 0
+			for z, j := range row {
 				if j <= last || int(j) >= w.p.Cols {
 					bad[c] = i + 1
 					return
 				}
 				last = j
 				if int(j) >= end {
-					q := int(j) / w.width
+					entries[q] += int64(z - lo)
+					lo, q = z, int(j)/w.width
 					end = (q + 1) * w.width
 					count[q]++
 				}
+			}
+			if len(row) > 0 {
+				entries[q] += int64(len(row) - lo)
 			}
 		}
 	})
@@ -194,24 +178,37 @@ func (w *walk) count() error {
 	return nil
 }
 
-// fill writes the segments; counts hold the places.
-func (w *walk) fill(segments []Segment) {
+// fill writes the segments and their columns; counts and entries hold the places. Those of a single panel stay where they are.
+func (w *walk) fill(panels *Panels) {
 	chunkLoop(w.threads, len(w.counts), func(c int) {
-		next := w.counts[c]
-		cols := w.p.ColIdx
+		next, places := w.counts[c], w.entries[c]
 		for i := w.rows[c]; i < w.rows[c+1]; i++ {
-			for z, hi := w.p.RowPtr[i], w.p.RowPtr[i+1]; z < hi; {
-				lo, q := z, int(cols[z])/w.width
-				if q == w.panels-1 { // nothing comes after it
-					z = hi
-				} else {
-					end := (q + 1) * w.width
-					for z++; z < hi && int(cols[z]) < end; z++ {
-					}
+			lo, row := w.p.RowPtr[i], w.p.Row(i)
+			for len(row) > 0 {
+				q, n := 0, len(row)
+				if w.panels > 1 {
+					q = int(row[0]) / w.width
+					n = copyPanel(panels.ColIdx[places[q]:], row, q*w.width, w.width)
+					places[q] += int64(n)
 				}
-				segments[next[q]] = Segment{Lo: lo, N: int32(z - lo), Row: int32(i)}
+				panels.Segments[next[q]] = Segment{Lo: lo, N: int32(n), Row: int32(i)}
 				next[q]++
+				lo, row = lo+int64(n), row[n:]
 			}
 		}
 	})
+}
+
+// copyPanel copies the columns at the beginning of row that are in the panel of width columns from first on, counted from there, and returns
+// their number.
+func copyPanel(to, row []int32, first, width int) int {
+	to = to[:min(len(to), len(row))]
+	for z := range to {
+		j := int(row[z]) - first
+		if j >= width {
+			return z
+		}
+		to[z] = int32(j)
+	}
+	return len(to)
 }
