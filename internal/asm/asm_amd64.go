@@ -4,6 +4,7 @@ package asm
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -171,11 +172,21 @@ func (l *loops[T]) spmmRow(c, v, b []T, stride int, cols []int32, n int, alpha T
 			unsafe.SliceData(cols), n, nil, 1, len(cols), ahead(b, cols), flag(fresh), alpha)
 		return
 	}
-	l.eachBlock(Rows[T]{Data: c, K: len(c)}, b, func(c Rows[T], b []T) {
-		block, tail := l.vectors(c.K)
-		block(unsafe.SliceData(c.Data), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), n, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), flag(false), alpha)
-	})
+	for {
+		some := min(n, l.together(len(c)))
+		l.eachBlock(Rows[T]{Data: c, K: len(c)}, b, func(c Rows[T], b []T) {
+			block, tail := l.vectors(c.K)
+			block(unsafe.SliceData(c.Data), 0, unsafe.SliceData(v), step, unsafe.SliceData(b), stride*l.size,
+				unsafe.SliceData(cols), some, nil, nil, nil, 0, 1, len(cols), tail, flag(fresh), flag(false), alpha)
+		})
+		if n -= some; n == 0 {
+			return
+		}
+		cols, fresh = cols[some:], false
+		if step > 0 {
+			v = v[some:]
+		}
+	}
 }
 
 func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr []int64, alpha T, fresh, near bool) {
@@ -188,23 +199,71 @@ func (l *loops[T]) spmmRows(c Rows[T], v, b []T, stride int, cols []int32, ptr [
 			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], len(ptr)-1, len(cols), ahead(b, cols), flag(fresh), alpha)
 		return
 	}
-	l.eachBlock(c, b, func(c Rows[T], b []T) {
-		block, tail := l.vectors(c.K)
-		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, len(ptr)-1, len(cols), tail, flag(fresh), flag(near), alpha)
-	})
-}
-
-// eachBlock goes over rows of C block by block of columns, which are as many as one call does. A call for each block of each row
-// takes longer than the few non-zeros of real rows.
-func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
-	for k := c.K; k > 0; k = c.K {
-		c.K = min(k, l.block())
-		call(c, b)
-		if c.K = k - c.K; c.K > 0 {
-			c.Data, b = c.Data[l.block():], b[min(l.block(), len(b)):]
+	for len(ptr) > 1 {
+		n := countTogether(l.together(c.K), len(ptr)-1, func(i int) int64 { return ptr[i+1] - ptr[i] })
+		l.eachBlock(c, b, func(c Rows[T], b []T) {
+			block, tail := l.vectors(c.K)
+			block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+				unsafe.SliceData(cols), int(ptr[1]-ptr[0]), &ptr[1], nil, nil, 0, n, len(cols), tail, flag(fresh), flag(near), alpha)
+		})
+		done := ptr[n] - ptr[0]
+		ptr, cols = ptr[n:], cols[done:]
+		if step > 0 {
+			values = values[done:]
+		}
+		if len(ptr) > 1 {
+			c.Data = c.Data[n*c.Stride:]
 		}
 	}
+}
+
+// blockOf returns how many elements of a row of k are done in one call: about as many in each, in whole cache lines.
+func (l *loops[T]) blockOf(k int) int {
+	line := max(64/l.size, l.lanes)
+	blocks := (k + l.block() - 1) / l.block()
+	return ((k+blocks-1)/max(blocks, 1) + line - 1) / line * line
+}
+
+// eachBlock goes over rows of C block by block of columns, which are as many as one call does.
+func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
+	block := l.blockOf(c.K)
+	for k := c.K; k > 0; k = c.K {
+		c.K = min(k, block)
+		call(c, b)
+		if c.K = k - c.K; c.K > 0 {
+			c.Data, b = c.Data[block:], b[min(block, len(b)):]
+		}
+	}
+}
+
+// Of rows of B of more than blocksApart bytes, those of blocksTogether are done with all of their blocks before others are begun. The hardware's
+// prefetchers bring lines behind a block, which are those of the next one, it seems: they shall still be in the second cache when its turn comes. A
+// call for each block of each row, on the other hand, takes longer than the few non-zeros of real rows.
+const (
+	blocksApart    = 1 << 10
+	blocksTogether = 128 << 10
+)
+
+// together returns how many non-zeros are done together, of rows of k elements.
+func (l *loops[T]) together(k int) int {
+	if k*l.size <= blocksApart {
+		return math.MaxInt
+	}
+	return max(blocksTogether/(k*l.size), 1)
+}
+
+// countTogether returns how many of n rows, or segments, have so many non-zeros, or more.
+func countTogether(wanted, n int, nonZeros func(i int) int64) int {
+	if wanted == math.MaxInt {
+		return n
+	}
+	all := int64(0)
+	for i := range n {
+		if all += nonZeros(i); all >= int64(wanted) {
+			return i + 1
+		}
+	}
+	return n
 }
 
 func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, segs []tiling.Segment, rowPtr []int64, long int64, alpha T, fresh, near bool) {
@@ -213,11 +272,18 @@ func (l *loops[T]) spmmSegments(c Rows[T], v, b []T, stride int, cols []int32, s
 		return
 	}
 	values, step := l.values(v)
-	l.eachBlock(c, b, func(c Rows[T], b []T) {
-		block, tail := l.vectors(c.K)
-		block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
-			unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), len(segs), len(cols), tail, flag(fresh), flag(near), alpha)
-	})
+	for len(segs) > 0 {
+		n := countTogether(l.together(c.K), len(segs), func(i int) int64 { return int64(segs[i].N) })
+		l.eachBlock(c, b, func(c Rows[T], b []T) {
+			block, tail := l.vectors(c.K)
+			block(unsafe.SliceData(c.Data), c.Stride*l.size, unsafe.SliceData(values), step, unsafe.SliceData(b), stride*l.size,
+				unsafe.SliceData(cols), 0, nil, first(segs), unsafe.SliceData(rowPtr), int(long), n, len(cols), tail, flag(fresh), flag(near), alpha)
+		})
+		for _, s := range segs[:n] {
+			cols = cols[s.N:]
+		}
+		segs = segs[n:]
+	}
 }
 
 func (l *loops[T]) spmmRowsLast(c Rows[T], v, b []T, stride int, last []T, cols []int32, ptr []int64, alpha T, fresh, near bool) {
