@@ -147,7 +147,7 @@ const (
 	// Where all columns are together, without slices, only overlapInOrder of that is seen: there values of a row begin where those of the row before end.
 	// Of streams in slices nothing is hidden, but overlap of those of SpMM from memory is seen: with 524288 rows of C, K = 512, two Xeons took 130 to 150 ms
 	// in slices where gathers are 75 to 100 and reading and writing C once 75.
-	overlap, overlapLonger     = 0.5, 0.07
+	overlap, overlapLonger     = 0.5, 0.1
 	hiddenLonger, overlapLeast = 0.02, 0.3
 	overlapInOrder             = 0.6
 
@@ -183,18 +183,14 @@ const (
 	longWhole = 0.08
 	longRow   = 2048
 
-	// longBlocks is by how much longer such a row takes in SpMM, whose loop reads it block by block. Panels beyond a private cache, and none, were
-	// predicted at 0.75 to 0.9 of their seconds where those in it were at 0.9 to 1.05, on Xeons at K = 512; rows of a block are only part of that.
-	longBlocks = 0.05
-
 	// lastNonZero is what a non-zero of a column apart takes in a pass of its own, lastFused in the loop of the others. There the other columns drive
 	// its elements out of the nearest cache, and it takes lastMissed times as long as a line from the next one more.
 	lastNonZero, lastFused = 0.45e-9, 0.12e-9
 	lastMissed             = 0.3
 
 	// What it takes to make panels, and what a segment a non-zero adds to that, in times of NewProfile: it reads and writes as they do, so that its
-	// time says how fast the machine does it at the moment: within a factor of 2.6 for 36 tiles of nine patterns.
-	makePanels, makeSegment = 1.05, 18
+	// time says how fast the machine does it at the moment: within a factor of 2.6 for tiles of eleven patterns, and of two very small ones less than this.
+	makePanels, makeSegment = 1.2, 10
 )
 
 // costs returns those of an operation.

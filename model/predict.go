@@ -367,12 +367,10 @@ func (w *work) mix(near, far, beside float64) {
 }
 
 // blocksApart reports whether each block of a row that SpMM gathers counts for itself, for it is as far from the others as if they were of other
-// rows. Of two short ones the caches' prefetchers bring the second with the first; and long ones take no longer in a cache of the thread.
+// rows: those of short vectors, but for the second of two, which the caches' prefetchers bring with the first. Those of rows of more than longBlock
+// are done together, so that caches that threads share deliver them as one.
 func (w *work) blocksApart(l int) bool {
-	if w.shortVectors() {
-		return w.row > 2*float64(w.Block)
-	}
-	return w.Block > 0 && w.row > float64(w.Block) && w.Measured.Levels[l].Shared
+	return w.shortVectors() && w.row > 2*float64(w.Block) && (w.row <= longBlock || !w.Measured.Levels[l].Shared)
 }
 
 func (w *work) gather(l int, rows float64) {
@@ -392,13 +390,8 @@ func (w *work) gather(l int, rows float64) {
 		short := fullShort + (1-fullShort)*min(w.row/SliceBytes, 1)
 		seconds *= (1 + w.Full*short*math.Min(panel/w.capacity(l), 1)) * (1 + w.scattered(panel)) * (1 + larger*octaves(panel, fitBytes, wideBytes))
 	}
-	if w.Measured.Levels[l].Shared {
-		long := min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)
-		if w.op != SDDMM {
-			seconds *= 1 + longBlocks*long
-		} else if w.panels == 1 && w.slices == 1 {
-			seconds *= 1 - longWhole*long
-		}
+	if w.op == SDDMM && w.Measured.Levels[l].Shared && w.panels == 1 && w.slices == 1 {
+		seconds *= 1 - longWhole*min(max((w.row-SliceBytes)/(longRow-SliceBytes), 0), 1)
 	}
 	w.thread += rows * seconds
 	w.gathers += rows * seconds
