@@ -236,23 +236,23 @@ func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
 	}
 }
 
-// Of rows of B of more than blocksApart bytes, those of blocksTogether are done with all of their blocks before others are begun. The hardware's
-// prefetchers bring lines behind a block, which are those of the next one, it seems: they shall still be in the second cache when its turn comes. A
-// call for each block of each row, on the other hand, takes longer than the few non-zeros of real rows.
+// Rows of B of more than longRow bytes are done with all of their blocks, so many that they have longTogether bytes, before others are begun. The
+// hardware's prefetchers bring lines behind a block, which are those of the next one, it seems: they shall still be in the second cache when its turn
+// comes (ADR 8). A call for each block of each row, on the other hand, takes longer than the few non-zeros of real rows.
 const (
-	blocksApart    = 1 << 10
-	blocksTogether = 128 << 10
+	longRow      = 1 << 10
+	longTogether = 128 << 10
 )
 
 // together returns how many non-zeros are done together, of rows of k elements.
 func (l *loops[T]) together(k int) int {
-	if k*l.size <= blocksApart {
+	if k*l.size <= longRow {
 		return math.MaxInt
 	}
-	return max(blocksTogether/(k*l.size), 1)
+	return max(longTogether/(k*l.size), 1)
 }
 
-// countTogether returns how many of n rows, or segments, have so many non-zeros, or more.
+// countTogether returns how many of n rows, or segments, it takes for so many non-zeros, or n where all have fewer.
 func countTogether(wanted, n int, nonZeros func(i int) int64) int {
 	if wanted == math.MaxInt {
 		return n
