@@ -32,8 +32,8 @@ type Profile struct {
 	classes *classes
 }
 
-// NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as an SDDMM at
-// K = 16. The result is the same for any number of threads.
+// NewProfile looks at a valid pattern in O(NNZ + Rows + Cols), which takes about as long as one to three
+// calls of SDDMM at K = 32. The result is the same for any number of threads.
 func NewProfile(p *sparse.Pattern, threads int) *Profile {
 	f := &Profile{Rows: p.Rows, Cols: p.Cols, NNZ: p.NNZ()}
 	f.countNonZeros(p, threads)

@@ -138,7 +138,7 @@ func newWalk(op string, p *sparse.Pattern, width, threads int) (*walk, error) {
 	}
 	threads = parallel.Threads(threads)
 	// No more chunks than keep their counts within the size of the pattern.
-	chunks := int(max(1, min(int64(4*threads), (nnz+int64(p.Rows))>>12, nnz/int64(max(panels, 1)))))
+	chunks := int(max(1, min(int64(4*threads), (nnz+int64(p.Rows))>>12, nnz/int64(max(2*panels, 1)))))
 	return &walk{op: op, p: p, width: width, panels: panels, rows: cutRows(p, chunks),
 		counts: make([][]int64, chunks), entries: make([][]int64, chunks), threads: threads}, nil
 }

@@ -236,20 +236,21 @@ func (l *loops[T]) eachBlock(c Rows[T], b []T, call func(c Rows[T], b []T)) {
 	}
 }
 
-// Rows of B of more than longRow bytes are done with all of their blocks, so many that they have longTogether bytes, before others are begun. The
-// hardware's prefetchers bring lines behind a block, which are those of the next one, it seems: they shall still be in the second cache when its turn
-// comes (ADR 8). A call for each block of each row, on the other hand, takes longer than the few non-zeros of real rows.
+// Rows of B of up to unitRow bytes go block by block over all rows of a unit; of longer ones groups of groupBytes are done with all of their blocks
+// before the next (model.blocksApart knows that bound). The hardware's prefetchers bring lines behind a block, which are those of the next one, it seems:
+// they shall still be in the second cache when its turn comes (ADR 8). A call for each block of each row, on the other hand, takes longer than the few
+// non-zeros of real rows.
 const (
-	longRow      = 1 << 10
-	longTogether = 128 << 10
+	unitRow    = 1 << 10
+	groupBytes = 128 << 10
 )
 
 // together returns how many non-zeros are done together, of rows of k elements.
 func (l *loops[T]) together(k int) int {
-	if k*l.size <= longRow {
+	if k*l.size <= unitRow {
 		return math.MaxInt
 	}
-	return max(longTogether/(k*l.size), 1)
+	return max(groupBytes/(k*l.size), 1)
 }
 
 // countTogether returns how many of n rows, or segments, it takes for so many non-zeros, or n where all have fewer.
